@@ -1,0 +1,224 @@
+//! What a plan is made of: nodes, their arguments, and what the runtime must obey.
+
+use crate::key::Key;
+use crate::value::Const;
+use pipe_grammar::Span;
+use pipe_row::ir::RowFn;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Number of a node in its plan; nodes are in topological order, so inputs have smaller numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct NodeId(pub u32);
+
+/// One op call, ready to run once its inputs have values.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Node {
+    /// Its number.
+    pub id: NodeId,
+    /// Display name: the `let` it belongs to, `adapters[rank=8]`, or `joined.join` for inner steps; unique in the plan.
+    pub name: String,
+    /// Registered op, e.g. `data.join`.
+    pub op: String,
+    /// Version of the op's meaning, from its signature.
+    pub version: u32,
+    /// Arguments by parameter name. Defaults are filled in, so the map is complete and canonical.
+    pub args: BTreeMap<String, Arg>,
+    /// Arguments that stay out of keys (`@nokey`).
+    pub nokey: Vec<String>,
+    /// Plan key.
+    pub key: Key,
+    /// Type of the result, as written in `.pipe`.
+    pub ty: String,
+    /// Columns of the result when it is a table.
+    pub columns: Option<Vec<Column>>,
+    /// Where the call stands.
+    pub span: Span,
+    /// The call as messages show it, shortened: `detect.pca_window(joined, window: 60s, ...)`.
+    pub call: String,
+    /// `##` of the declaration.
+    pub doc: Option<String>,
+    /// What the runtime must obey.
+    pub runs: Annotations,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    /// Its name, any text.
+    pub name: String,
+    /// Its scalar type.
+    pub ty: pipe_row::ir::Ty,
+    /// Whether values may be missing.
+    pub optional: bool,
+}
+
+/// An argument of a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arg {
+    /// A value known at plan time.
+    Const(Const),
+    /// The result of another node, or a part of it.
+    Input(Input),
+    /// A function of a row.
+    Row(RowFn),
+    /// Columns of a table type given as `row: T`, or read from the file's head; sorted by name in keys.
+    Columns(Vec<Column>),
+    /// Files read at plan time: sorted paths with the digests of their contents. Only digests enter keys.
+    Files(Vec<FileArg>),
+    /// A list with something in it that is not constant.
+    List(Vec<Arg>),
+    /// A record with something in it that is not constant.
+    Record(BTreeMap<String, Arg>),
+}
+
+/// One file that an op reads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileArg {
+    /// Path as the runtime opens it.
+    pub path: String,
+    /// BLAKE3 of the content, hex.
+    pub digest: String,
+}
+
+/// `node.path.to.field`: `docs.train` is the field `train` of the result of node `docs`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Input {
+    /// Whose result.
+    pub node: NodeId,
+    /// Fields taken from it, outermost first (record fields, or readable fields of an artifact).
+    pub path: Vec<String>,
+}
+
+/// Execution annotations. None of them changes what is computed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Annotations {
+    /// Where the op runs: in this process, or in a torch worker.
+    pub worker: Worker,
+    /// CPU threads the node takes: from the signature (`threads: "all"` becomes the machine's count), never from load.
+    pub threads: u32,
+    /// GPUs asked for by `@gpu`.
+    pub gpu: u32,
+    /// `cuda` or `cpu`, decided by the plan.
+    pub device: String,
+    /// Bytes asked for by `@memory`.
+    pub memory: Option<u64>,
+    /// No other node runs beside it.
+    pub exclusive: bool,
+    /// Longest path from a source, in nodes.
+    pub level: u32,
+    /// Nodes with one group id may run as one task (batch group slot).
+    pub group: Option<u32>,
+    /// Lies on the critical path (by estimated cost).
+    pub critical: bool,
+    /// `@retry(n)`.
+    pub retry: u32,
+    /// `@timeout(d)`, nanoseconds.
+    pub timeout: Option<i64>,
+    /// `@cache(off)` gives false.
+    pub cache: bool,
+    /// What equal keys promise.
+    pub promise: Promise,
+    /// Whether the op can consume its input batch by batch (`step`).
+    pub streamable: bool,
+    /// Has an effect outside the store.
+    pub effect: bool,
+}
+
+/// Where an op runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Worker {
+    /// A thread of the `pipe` process.
+    Here,
+    /// The worker program `pipe-torch`.
+    Torch,
+}
+
+/// What two runs of one key may differ by.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Promise {
+    /// Equal bytes.
+    Exact,
+    /// Equal within this relative tolerance; equal bytes in an equal context.
+    Numeric(f64),
+    /// Depends on timing.
+    Timed,
+}
+
+/// What the program asks for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Root {
+    /// Name of the `output` or `check`.
+    pub name: String,
+    /// Which of the two.
+    pub kind: RootKind,
+    /// Its value: an input, a constant, or a list or record of them.
+    pub value: Arg,
+    /// `##` of the declaration.
+    pub doc: Option<String>,
+    /// Where it is declared.
+    pub span: Span,
+    /// For a check: the operands of its comparison, to show `0.74 >= 0.80`.
+    pub shows: Option<Comparison>,
+}
+
+/// `left op right` of a check, so that its report can print both sides.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Left operand.
+    pub left: Arg,
+    /// `>=`.
+    pub op: String,
+    /// Right operand.
+    pub right: Arg,
+}
+
+/// Kinds of roots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RootKind {
+    /// Written to the output folder.
+    Output,
+    /// A bool; false makes the run exit with 3.
+    Check,
+}
+
+/// The whole plan.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// The program's file as given.
+    pub file: String,
+    /// Nodes in topological order; `nodes[i].id == NodeId(i)`.
+    pub nodes: Vec<Node>,
+    /// Outputs and checks in file order.
+    pub roots: Vec<Root>,
+    /// Params with their values, for the run record.
+    pub params: BTreeMap<String, Const>,
+    /// Most nodes on one level.
+    pub widest: u32,
+}
+
+impl Arg {
+    /// Every node result that this argument reads.
+    pub fn inputs<'a>(&'a self, found: &mut Vec<&'a Input>) {
+        match self {
+            Self::Input(input) => found.push(input),
+            Self::List(items) => items.iter().for_each(|item| item.inputs(found)),
+            Self::Record(fields) => fields.values().for_each(|field| field.inputs(found)),
+            Self::Const(_) | Self::Row(_) | Self::Columns(_) | Self::Files(_) => {}
+        }
+    }
+}
+
+impl Node {
+    /// Every node result that this node reads, in argument-name order.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<&Input> {
+        let mut found = Vec::new();
+        self.args.values().for_each(|arg| arg.inputs(&mut found));
+        found
+    }
+}
