@@ -1,0 +1,45 @@
+# Pipewright: `make demo` shows it, `make test` proves it. Everything needed is set up on the way.
+# Needs: Rust, a C++ compiler, make, Python 3 with pip.
+#   DEVICE=cuda         the full CUDA wheel set (chosen by itself where an NVIDIA driver is)
+#   TORCH=/path/python  an installed torch 2.11 instead of a download
+
+.PHONY: setup build demo test test-long bench check install
+.DEFAULT_GOAL := demo
+
+PYTHON ?= python3
+DEVICE ?= auto
+TORCH ?=
+PREFIX ?= $(HOME)/.local
+
+setup:
+	@$(PYTHON) runtime/torch/setup/libtorch.py --device $(DEVICE) $(if $(TORCH),--torch $(TORCH))
+
+build: setup
+	@cargo build --quiet --workspace --bins
+
+demo: build
+	@$(PYTHON) examples/demo.py
+
+test: setup
+	@cargo build --workspace --bins
+	@cargo test --workspace
+	@$(PYTHON) -m unittest discover --quiet --start-directory runtime/torch/setup
+	@$(PYTHON) -m unittest discover --quiet --start-directory examples/outage/record
+	@bash tests/device.sh
+
+test-long: build
+	@cargo test --workspace -- --include-ignored
+
+bench: setup
+	@cargo build --release --workspace --bins
+	@$(PYTHON) tests/bench/bench.py
+
+check:
+	@cargo fmt --all --check
+	@cargo clippy --workspace --all-targets -- --deny warnings
+
+install: setup
+	@cargo build --release --workspace --bins
+	@mkdir -p $(PREFIX)/bin
+	@install -m 755 target/release/pipe target/release/pipe-torch $(PREFIX)/bin/
+	@echo "installed pipe and pipe-torch to $(PREFIX)/bin (they use libtorch in $(CURDIR)/.libtorch)"
