@@ -5,11 +5,15 @@
 use serde::{Deserialize, Serialize};
 
 /// Number of a source file in one compilation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct FileId(pub u16);
 
 /// A byte range `start..end` in the file `file`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Span {
     /// The file the range lies in.
     pub file: FileId,
@@ -70,7 +74,8 @@ impl SourceFile {
         let offset = offset.min(self.text.len() as u32);
         let line = self.line_starts.partition_point(|start| *start <= offset).saturating_sub(1);
         let start = self.line_starts.get(line).copied().unwrap_or(0);
-        let column = self.text.get(start as usize..offset as usize).map_or(0, |t| t.chars().count());
+        let column =
+            self.text.get(start as usize..offset as usize).map_or(0, |t| t.chars().count());
         Place { line: line as u32 + 1, column: column as u32 + 1 }
     }
 

@@ -1,0 +1,58 @@
+//! The way in: [`parse`] reads a whole file at once and splits it only when that fails.
+
+use crate::ast::Module;
+use crate::limits;
+use crate::lower::Lower;
+use crate::patch::Patched;
+use crate::problem::Problem;
+use crate::recover;
+use crate::source::SourceFile;
+use crate::syntax::{Grammar, Rule};
+use crate::trivia::{Trivia, trivia};
+use pest::Parser;
+
+/// What a file says, what is wrong with it, and its comments.
+#[derive(Clone, Debug, Default)]
+pub struct Parsed {
+    /// The tree; what could not be read stands in it as broken.
+    pub module: Module,
+    /// Everything that is wrong, in file order.
+    pub problems: Vec<Problem>,
+    /// The comments.
+    pub trivia: Trivia,
+}
+
+impl Parsed {
+    /// Whether the file has no error.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        !self.problems.iter().any(Problem::is_error)
+    }
+}
+
+/// Reads a file. Never fails and never panics: whatever the text is, there is a tree and a list of problems.
+#[must_use]
+pub fn parse(source: &SourceFile) -> Parsed {
+    if let Some(problem) = limits::too_large(source) {
+        return Parsed { problems: vec![problem], ..Parsed::default() };
+    }
+    let trivia = trivia(source);
+    let text = source.text.as_str();
+    let doc = trivia.module_doc(text);
+    if let Some(place) = limits::nesting(source.id, text) {
+        let module = Module { doc, items: Vec::new() };
+        return Parsed { module, problems: vec![limits::too_deep(place)], trivia };
+    }
+    let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
+    let whole = Patched::part(text, start..text.len());
+    let (items, mut problems) = match Grammar::parse(Rule::file, &whole.text) {
+        Ok(mut pairs) => {
+            let mut lower = Lower::new(source.id, text, &trivia, &whole);
+            let items = pairs.next().map(|file| lower.items(file)).unwrap_or_default();
+            (items, lower.problems)
+        }
+        Err(_) => recover::items(source, start, &trivia),
+    };
+    problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
+    Parsed { module: Module { doc, items }, problems, trivia }
+}
