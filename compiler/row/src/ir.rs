@@ -193,3 +193,124 @@ impl Function {
         }
     }
 }
+
+impl Function {
+    /// Every function, in the order of the specification.
+    pub const ALL: [Self; 25] = [
+        Self::Abs,
+        Self::Min,
+        Self::Max,
+        Self::Clamp,
+        Self::Floor,
+        Self::Ceil,
+        Self::Round,
+        Self::Sqrt,
+        Self::Exp,
+        Self::Ln,
+        Self::Log1p,
+        Self::Log10,
+        Self::Sin,
+        Self::Cos,
+        Self::Tanh,
+        Self::Pow,
+        Self::IsNan,
+        Self::ToFloat,
+        Self::Seconds,
+        Self::TextLength,
+        Self::TextLower,
+        Self::TextUpper,
+        Self::TextContains,
+        Self::TextStartsWith,
+        Self::TextEndsWith,
+    ];
+
+    /// The function with this dotted name.
+    #[must_use]
+    pub fn from_path(path: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|function| function.path() == path)
+    }
+}
+
+impl Ty {
+    /// The name in `.pipe` programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Float => "float",
+            Self::Int => "int",
+            Self::Bool => "bool",
+            Self::Str => "str",
+            Self::Time => "time",
+            Self::Duration => "duration",
+            Self::Size => "size",
+        }
+    }
+}
+
+impl std::fmt::Display for Ty {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Scalar {
+    /// The type, unless the value is missing.
+    #[must_use]
+    pub fn ty(&self) -> Option<Ty> {
+        match self {
+            Self::None => None,
+            Self::Float(_) => Some(Ty::Float),
+            Self::Int(_) => Some(Ty::Int),
+            Self::Bool(_) => Some(Ty::Bool),
+            Self::Str(_) => Some(Ty::Str),
+            Self::Time(_) => Some(Ty::Time),
+            Self::Duration(_) => Some(Ty::Duration),
+            Self::Size(_) => Some(Ty::Size),
+        }
+    }
+}
+
+impl BinaryOp {
+    /// Every operator.
+    pub const ALL: [Self; 13] = [
+        Self::Add,
+        Self::Subtract,
+        Self::Multiply,
+        Self::Divide,
+        Self::Remainder,
+        Self::Equal,
+        Self::NotEqual,
+        Self::Less,
+        Self::LessEqual,
+        Self::Greater,
+        Self::GreaterEqual,
+        Self::And,
+        Self::Or,
+    ];
+
+    /// The operator as written in `.pipe` programs.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Remainder => "%",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterEqual => ">=",
+            Self::And => "and",
+            Self::Or => "or",
+        }
+    }
+}
+
+impl Ty {
+    /// Every type.
+    pub const ALL: [Self; 7] =
+        [Self::Float, Self::Int, Self::Bool, Self::Str, Self::Time, Self::Duration, Self::Size];
+}

@@ -1,0 +1,164 @@
+//! Why an expression cannot be bound to columns. Evaluation itself never fails.
+
+use crate::ir::{Function, Ty};
+use std::fmt;
+
+/// What keeps a row function from running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowError {
+    /// The function reads another number of columns than it was given.
+    ColumnCount {
+        /// Columns that the function reads.
+        expected: usize,
+        /// Columns that it was given.
+        found: usize,
+    },
+    /// A column has another number of rows than asked for.
+    ColumnLength {
+        /// The column, or `values` where it has no name.
+        column: String,
+        /// Rows asked for.
+        expected: usize,
+        /// Rows that the column has.
+        found: usize,
+    },
+    /// A column or value has another type than the function reads.
+    ColumnType {
+        /// The column.
+        column: String,
+        /// The type that the function reads.
+        expected: Ty,
+        /// The type that it was given.
+        found: Ty,
+    },
+    /// A whole number is too large to be held exactly.
+    NotExact {
+        /// The first row where it happens, counted from zero.
+        row: usize,
+    },
+    /// The expression has more nodes or nests deeper than is allowed.
+    TooLarge,
+    /// The expression is not well typed.
+    Type(TypeError),
+    /// The expression reads a column that it does not list.
+    UnknownColumn(u32),
+}
+
+/// Why an operator or a function does not accept its operands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypeError {
+    /// A function got another number of arguments than it takes.
+    ArgumentCount {
+        /// The function.
+        function: Function,
+        /// Arguments that it takes.
+        expected: usize,
+        /// Arguments that it got.
+        found: usize,
+    },
+    /// A function does not accept an argument.
+    Argument {
+        /// The function.
+        function: Function,
+        /// Which argument, counted from zero.
+        position: usize,
+        /// What it accepts, in words.
+        expected: &'static str,
+        /// What it got.
+        found: Ty,
+    },
+    /// An operator does not accept its operands.
+    Operands {
+        /// The operator as written.
+        operator: &'static str,
+        /// Types of the operands.
+        found: Vec<Ty>,
+    },
+    /// Two places that need one type have two.
+    Different {
+        /// The type of the first.
+        left: Ty,
+        /// The type of the second.
+        right: Ty,
+    },
+}
+
+impl RowError {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::ColumnCount { .. } => "row-column-count",
+            Self::ColumnLength { .. } => "row-column-length",
+            Self::ColumnType { .. } => "row-column-type",
+            Self::NotExact { .. } => "row-not-exact",
+            Self::TooLarge => "row-too-large",
+            Self::Type(_) => "row-type",
+            Self::UnknownColumn(_) => "row-unknown-column",
+        }
+    }
+}
+
+impl fmt::Display for RowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ColumnCount { expected, found } => {
+                write!(f, "the expression reads {expected} columns and was given {found}")
+            }
+            Self::ColumnLength { column, expected, found } => {
+                write!(f, "`{column}` has {found} rows where {expected} are needed")
+            }
+            Self::ColumnType { column, expected, found } => {
+                write!(f, "`{column}` is {found} and the expression reads {expected}")
+            }
+            Self::NotExact { row } => write!(
+                f,
+                "the whole number in row {row} lies beyond 2^53 and cannot be held exactly; \
+                 read the column as `str` or `float`"
+            ),
+            Self::TooLarge => write!(
+                f,
+                "the expression is too large (at most {} nodes, nested {} deep); \
+                 compute a part of it as a column of its own",
+                crate::MAX_NODES,
+                crate::MAX_DEPTH
+            ),
+            Self::Type(error) => error.fmt(f),
+            Self::UnknownColumn(number) => {
+                write!(f, "the expression reads column number {number}, which it does not list")
+            }
+        }
+    }
+}
+
+impl fmt::Display for TypeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ArgumentCount { function, expected, found } => {
+                write!(f, "`{}` takes {expected} arguments, not {found}", function.path())
+            }
+            Self::Argument { function, position, expected, found } => write!(
+                f,
+                "argument {} of `{}` is {found} where {expected} is needed",
+                position + 1,
+                function.path()
+            ),
+            Self::Operands { operator, found } => {
+                let types: Vec<_> = found.iter().map(|ty| ty.name()).collect();
+                write!(f, "`{operator}` does not accept {}", types.join(" and "))
+            }
+            Self::Different { left, right } => {
+                write!(f, "one type is needed here, and there are {left} and {right}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RowError {}
+impl std::error::Error for TypeError {}
+
+impl From<TypeError> for RowError {
+    fn from(error: TypeError) -> Self {
+        Self::Type(error)
+    }
+}
