@@ -46,7 +46,12 @@ pub trait Streaming {
     ///
     /// # Errors
     /// When the batch does not fit.
-    fn step(&self, state: &mut (dyn Any + Send), batch: &Artifact, context: &dyn Context) -> Result<(), OpError>;
+    fn step(
+        &self,
+        state: &mut (dyn Any + Send),
+        batch: &Artifact,
+        context: &dyn Context,
+    ) -> Result<(), OpError>;
 
     /// The result after the last batch.
     ///
@@ -105,7 +110,13 @@ pub trait Context: Sync {
     ///
     /// # Errors
     /// When it cannot be read back.
-    fn adopt(&self, path: &Path, kind: &str, extension: &str, meta: BTreeMap<String, Value>) -> Result<Artifact, OpError>;
+    fn adopt(
+        &self,
+        path: &Path,
+        kind: &str,
+        extension: &str,
+        meta: BTreeMap<String, Value>,
+    ) -> Result<Artifact, OpError>;
 
     /// Folder for checkpoints, bound to the action key; it survives a killed process.
     fn checkpoint(&self) -> Option<&Path>;

@@ -6,12 +6,69 @@
 
 use crate::op::{Args, OpError};
 use crate::value::Value;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 /// Version of this protocol; both sides must agree.
 pub const PROTOCOL: u32 = 1;
+
+/// Longest frame. Data never crosses, so a longer one is a mistake of the other side.
+pub const LONGEST_FRAME: u32 = 64 << 20;
+
+/// Write one frame and flush it.
+///
+/// # Errors
+/// Those of the pipe, and when the frame is longer than [`LONGEST_FRAME`].
+pub fn write_frame<T: Serialize>(to: &mut impl Write, frame: &T) -> io::Result<()> {
+    let mut bytes = vec![0; 4];
+    serde_json::to_writer(&mut bytes, frame)?;
+    let length = u32::try_from(bytes.len() - 4).ok().filter(|length| *length <= LONGEST_FRAME);
+    let length = length.ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("a frame of {} bytes is too long", bytes.len()),
+        )
+    })?;
+    if let Some(head) = bytes.get_mut(..4) {
+        head.copy_from_slice(&length.to_le_bytes());
+    }
+    to.write_all(&bytes)?;
+    to.flush()
+}
+
+/// Read one frame; `None` when the pipe was closed between frames.
+///
+/// # Errors
+/// Those of the pipe; a frame that is cut off, too long, or not what is expected.
+pub fn read_frame<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
+    let mut head = [0; 4];
+    let mut filled = 0;
+    while filled < head.len() {
+        match from.read(head.get_mut(filled..).unwrap_or_default()) {
+            Ok(0) if filled == 0 => return Ok(None),
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let length = u32::from_le_bytes(head);
+    if length > LONGEST_FRAME {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("a frame claims {length} bytes; something else writes to the worker's pipe"),
+        ));
+    }
+    let mut bytes = Vec::new();
+    from.take(u64::from(length)).read_to_end(&mut bytes)?;
+    if bytes.len() < length as usize {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(Some(serde_json::from_slice(&bytes)?))
+}
 
 /// Number of a task in one worker.
 pub type TaskId = u64;
@@ -164,4 +221,26 @@ pub enum Reply {
         /// Peak resident bytes of the worker.
         peak_bytes: u64,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_come_back_and_bad_ones_are_refused() {
+        let mut pipe = Vec::new();
+        let drop = Request::Drop { task: 3, node: "a".to_owned() };
+        write_frame(&mut pipe, &drop).unwrap();
+        write_frame(&mut pipe, &Request::Shutdown).unwrap();
+        let mut from = pipe.as_slice();
+        assert_eq!(read_frame(&mut from).unwrap(), Some(drop));
+        assert_eq!(read_frame(&mut from).unwrap(), Some(Request::Shutdown));
+        assert_eq!(read_frame::<Request>(&mut from).unwrap(), None);
+        for end in 1..pipe.len() {
+            let mut torn = pipe.get(..end).unwrap();
+            while let Ok(Some(_)) = read_frame::<Request>(&mut torn) {}
+        }
+        assert!(read_frame::<Request>(&mut &b"Hello world"[..]).is_err());
+    }
 }
