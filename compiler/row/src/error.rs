@@ -42,6 +42,8 @@ pub enum RowError {
     Type(TypeError),
     /// The expression reads a column that it does not list.
     UnknownColumn(u32),
+    /// A checked expression met operands that the check never lets through.
+    Unsound,
 }
 
 /// Why an operator or a function does not accept its operands.
@@ -88,13 +90,14 @@ impl RowError {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Self::ColumnCount { .. } => "row-column-count",
-            Self::ColumnLength { .. } => "row-column-length",
-            Self::ColumnType { .. } => "row-column-type",
-            Self::NotExact { .. } => "row-not-exact",
-            Self::TooLarge => "row-too-large",
-            Self::Type(_) => "row-type",
-            Self::UnknownColumn(_) => "row-unknown-column",
+            Self::ColumnCount { .. } => "row::column_count",
+            Self::ColumnLength { .. } => "row::column_length",
+            Self::ColumnType { .. } => "row::column_type",
+            Self::NotExact { .. } => "row::not_exact",
+            Self::TooLarge => "row::too_large",
+            Self::Type(_) => "row::type",
+            Self::UnknownColumn(_) => "row::unknown_column",
+            Self::Unsound => "row::unsound",
         }
     }
 }
@@ -127,6 +130,10 @@ impl fmt::Display for RowError {
             Self::UnknownColumn(number) => {
                 write!(f, "the expression reads column number {number}, which it does not list")
             }
+            Self::Unsound => f.write_str(
+                "the expression passed its check and then did not fit its operands; \
+                 this is a bug in pipe, please report it with the expression",
+            ),
         }
     }
 }

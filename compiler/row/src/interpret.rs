@@ -35,7 +35,7 @@ impl RowFn {
         let mut start = 0;
         while start < rows {
             let end = rows.min(start + BATCH);
-            let lane = run(&steps, columns, start, end).ok_or_else(|| self.misfit())?;
+            let lane = run(&steps, columns, start, end).ok_or(RowError::Unsound)?;
             result.append(lane, end - start);
             start = end;
         }
@@ -90,11 +90,6 @@ impl RowFn {
             }
         }
         Ok(())
-    }
-
-    /// A step met operands that the compiler never lets through.
-    fn misfit(&self) -> RowError {
-        crate::error::TypeError::Operands { operator: "row", found: vec![self.ty] }.into()
     }
 }
 
@@ -171,16 +166,22 @@ fn choose_by<'a>(
     second: Lane<'a>,
     count: usize,
 ) -> Option<Lane<'a>> {
+    let sure = condition.is_whole();
     let decided = condition.presence(count);
     let takes: Cow<'_, [bool]> = match condition.data {
         Data::Nothing => return Some(Lane::nothing()),
         Data::Truth(values) => values,
         _ => return None,
     };
-    let mut valid = select(&takes, &first.presence(count), &second.presence(count));
-    valid.iter_mut().zip(decided).for_each(|(valid, decided)| *valid &= decided);
+    let valid = if sure && first.is_whole() && second.is_whole() {
+        None
+    } else {
+        let mut valid = select(&takes, &first.presence(count), &second.presence(count));
+        valid.iter_mut().zip(decided).for_each(|(valid, decided)| *valid &= decided);
+        Some(Cow::Owned(valid))
+    };
     let data = choose(&takes, first.data, second.data)?;
-    Some(Lane { data, valid: Some(Cow::Owned(valid)) })
+    Some(Lane { data, valid })
 }
 
 fn coalesce<'a>(first: Lane<'a>, second: Lane<'a>, count: usize) -> Option<Lane<'a>> {
@@ -190,10 +191,12 @@ fn coalesce<'a>(first: Lane<'a>, second: Lane<'a>, count: usize) -> Option<Lane<
         _ => {}
     }
     let here = first.presence(count);
-    let there = second.presence(count);
-    let valid = here.iter().zip(there).map(|(here, there)| here | there).collect();
+    let valid = (!second.is_whole()).then(|| {
+        let there = second.presence(count);
+        Cow::Owned(here.iter().zip(there).map(|(here, there)| here | there).collect())
+    });
     let data = choose(&here, first.data, second.data)?;
-    Some(Lane { data, valid: Some(Cow::Owned(valid)) })
+    Some(Lane { data, valid })
 }
 
 fn choose<'a>(takes: &[bool], first: Data<'a>, second: Data<'a>) -> Option<Data<'a>> {

@@ -130,6 +130,11 @@ impl<'a> Lane<'a> {
         Self { data, valid: None }
     }
 
+    /// Whether every place is present.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.valid.is_none() && !matches!(self.data, Data::Nothing)
+    }
+
     /// The places that are present.
     pub(crate) fn presence(&self, count: usize) -> Vec<bool> {
         match (&self.data, &self.valid) {

@@ -60,7 +60,8 @@ impl<'a> Members<'a> {
             found.iter_mut().zip(&presence).for_each(|(found, present)| *found |= !present);
             return Lane { data: Data::truth(found), valid: None };
         }
-        Lane { data: Data::truth(found), valid: Some(Cow::Owned(presence)) }
+        let valid = (!lane.is_whole()).then_some(Cow::Owned(presence));
+        Lane { data: Data::truth(found), valid }
     }
 
     fn has_number(&self, value: f64) -> bool {

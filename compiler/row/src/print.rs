@@ -6,7 +6,30 @@ use crate::lane::{Data, Lane, Strings, both};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Joins pieces place by place; a missing piece gives missing. `None` where a piece has no type.
+/// Units of sizes, largest first.
+const SIZES: [(i64, &str); 8] = [
+    (1 << 40, "TiB"),
+    (1_000_000_000_000, "TB"),
+    (1 << 30, "GiB"),
+    (1_000_000_000, "GB"),
+    (1 << 20, "MiB"),
+    (1_000_000, "MB"),
+    (1 << 10, "KiB"),
+    (1_000, "KB"),
+];
+
+/// Units of durations, largest first.
+const DURATIONS: [(u64, &str); 7] = [
+    (86_400_000_000_000, "d"),
+    (3_600_000_000_000, "h"),
+    (60_000_000_000, "m"),
+    (1_000_000_000, "s"),
+    (1_000_000, "ms"),
+    (1_000, "us"),
+    (1, "ns"),
+];
+
+/// Joins pieces place by place; a missing piece gives missing.
 pub(crate) fn concat<'a>(pieces: Vec<Lane<'a>>, types: &[Option<Ty>], count: usize) -> Lane<'a> {
     if pieces.iter().any(|piece| matches!(piece.data, Data::Nothing)) {
         return Lane::nothing();
@@ -60,8 +83,7 @@ pub fn write_number(out: &mut String, value: f64) {
 #[expect(clippy::cast_possible_truncation, reason = "sizes are whole and within 2^53")]
 pub fn write_size(out: &mut String, bytes: f64) {
     let bytes = bytes as i64;
-    let units = [(1_i64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    let unit = units.into_iter().find(|(unit, _)| bytes != 0 && bytes % unit == 0);
+    let unit = SIZES.into_iter().find(|(unit, _)| bytes != 0 && bytes % unit == 0);
     let (unit, name) = unit.unwrap_or((1, "B"));
     let result = write!(out, "{}{name}", bytes / unit);
     debug_assert!(result.is_ok(), "writing to a string does not fail");
@@ -69,15 +91,6 @@ pub fn write_size(out: &mut String, bytes: f64) {
 
 /// `1m30s`, `2d`, `-5ms`, `0s`.
 pub fn write_duration(out: &mut String, nanos: i64) {
-    const UNITS: [(u64, &str); 7] = [
-        (86_400_000_000_000, "d"),
-        (3_600_000_000_000, "h"),
-        (60_000_000_000, "m"),
-        (1_000_000_000, "s"),
-        (1_000_000, "ms"),
-        (1_000, "us"),
-        (1, "ns"),
-    ];
     if nanos == 0 {
         out.push_str("0s");
         return;
@@ -86,7 +99,7 @@ pub fn write_duration(out: &mut String, nanos: i64) {
         out.push('-');
     }
     let mut rest = nanos.unsigned_abs();
-    for (unit, name) in UNITS {
+    for (unit, name) in DURATIONS {
         if rest >= unit {
             let result = write!(out, "{}{name}", rest / unit);
             debug_assert!(result.is_ok(), "writing to a string does not fail");
