@@ -6,17 +6,17 @@ use pipe_row::typing::{Gives, binary_result, result_of, unary_result};
 
 /// Choices in order; zero when they run out, which every draw answers with something small.
 #[derive(Clone)]
-pub struct Choices<'a> {
+pub(crate) struct Choices<'a> {
     list: &'a [u16],
     at: usize,
 }
 
 impl<'a> Choices<'a> {
-    pub fn new(list: &'a [u16]) -> Self {
+    pub(crate) fn new(list: &'a [u16]) -> Self {
         Self { list, at: 0 }
     }
 
-    pub fn next(&mut self) -> usize {
+    pub(crate) fn next(&mut self) -> usize {
         let choice = self.list.get(self.at).copied().unwrap_or(0);
         self.at += 1;
         usize::from(choice)
@@ -36,14 +36,14 @@ impl<'a> Choices<'a> {
 }
 
 /// Two columns of every type, in an order of their own.
-pub fn columns() -> Vec<ColumnRef> {
+pub(crate) fn columns() -> Vec<ColumnRef> {
     let column = |name: String, ty| ColumnRef { name, ty, optional: true };
     let named = |ty: Ty| ["z", "a"].map(|name| column(format!("{name}.{ty}"), ty));
     Ty::ALL.into_iter().flat_map(named).collect()
 }
 
 /// A well-typed function over [`columns`].
-pub fn function(choices: &mut Choices<'_>) -> RowFn {
+pub(crate) fn function(choices: &mut Choices<'_>) -> RowFn {
     let ty = choices.of(&Ty::ALL);
     let body = typed(choices, ty, 0);
     RowFn { columns: columns(), body, ty, optional: true }
@@ -152,7 +152,7 @@ fn leaf(choices: &mut Choices<'_>, ty: Ty) -> Expr {
 }
 
 /// An expression that need not be well typed.
-pub fn untyped(choices: &mut Choices<'_>, depth: usize) -> Expr {
+pub(crate) fn untyped(choices: &mut Choices<'_>, depth: usize) -> Expr {
     if depth > 5 || choices.is_spent() {
         let ty = choices.of(&Ty::ALL);
         return leaf(choices, ty);
@@ -179,7 +179,7 @@ pub fn untyped(choices: &mut Choices<'_>, depth: usize) -> Expr {
 }
 
 /// A value of this type where rules tend to break; never missing.
-pub fn scalar(choices: &mut Choices<'_>, ty: Ty) -> Scalar {
+pub(crate) fn scalar(choices: &mut Choices<'_>, ty: Ty) -> Scalar {
     const EDGE: i64 = 1 << 53;
     const SECOND: i64 = 1_000_000_000;
     let wholes = [0, 1, 2, -1, 7, -3, 1 << 52, EDGE - 1, EDGE, -EDGE, 1_024];
@@ -213,7 +213,7 @@ pub fn scalar(choices: &mut Choices<'_>, ty: Ty) -> Scalar {
 }
 
 /// Rows for [`columns`]; about one value in four is missing.
-pub fn rows(choices: &mut Choices<'_>, count: usize) -> Vec<Vec<Scalar>> {
+pub(crate) fn rows(choices: &mut Choices<'_>, count: usize) -> Vec<Vec<Scalar>> {
     let row = |choices: &mut Choices<'_>| {
         let value = |column: ColumnRef| match choices.below(4) {
             3 => Scalar::None,
@@ -225,7 +225,7 @@ pub fn rows(choices: &mut Choices<'_>, count: usize) -> Vec<Vec<Scalar>> {
 }
 
 /// The rows as columns of the given types.
-pub fn bind(rows: &[Vec<Scalar>], types: &[ColumnRef]) -> Vec<Column> {
+pub(crate) fn bind(rows: &[Vec<Scalar>], types: &[ColumnRef]) -> Vec<Column> {
     let column = |(place, column): (usize, &ColumnRef)| {
         collect(column.ty, rows.iter().map(|row| row[place].clone()))
     };
@@ -233,7 +233,7 @@ pub fn bind(rows: &[Vec<Scalar>], types: &[ColumnRef]) -> Vec<Column> {
 }
 
 /// A column of scalars.
-pub fn collect(ty: Ty, values: impl Iterator<Item = Scalar>) -> Column {
+pub(crate) fn collect(ty: Ty, values: impl Iterator<Item = Scalar>) -> Column {
     let values: Vec<Scalar> = values.collect();
     let whole = |value: &Scalar| match value {
         Scalar::Int(v) | Scalar::Size(v) | Scalar::Time(v) | Scalar::Duration(v) => Some(*v),
