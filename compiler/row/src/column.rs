@@ -51,6 +51,16 @@ impl Values {
         }
     }
 
+    /// Makes room for `rows` more rows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        match self {
+            Self::Float(values) | Self::Int(values) | Self::Size(values) => values.reserve(rows),
+            Self::Bool(values) => values.reserve(rows),
+            Self::Str(values) => values.reserve(rows),
+            Self::Time(values) | Self::Duration(values) => values.reserve(rows),
+        }
+    }
+
     /// The type.
     #[must_use]
     pub fn ty(&self) -> Ty {
@@ -101,9 +111,7 @@ impl Column {
         let valid = valid.filter(|valid| valid.contains(&false));
         clear_missing(&mut values, valid.as_deref());
         match &mut values {
-            Values::Float(values) => {
-                values.iter_mut().filter(|v| v.is_nan()).for_each(|v| *v = f64::NAN);
-            }
+            Values::Float(values) => one_nan(values),
             Values::Int(values) | Values::Size(values) => {
                 if let Some(row) = values.iter().position(|v| !is_exact(*v)) {
                     return Err(RowError::NotExact { row });
@@ -118,7 +126,7 @@ impl Column {
     /// A float column without missing rows.
     #[must_use]
     pub fn float(mut values: Vec<f64>) -> Self {
-        values.iter_mut().filter(|v| v.is_nan()).for_each(|v| *v = f64::NAN);
+        one_nan(&mut values);
         Self::whole(Values::Float(values))
     }
 
@@ -164,7 +172,7 @@ impl Column {
     /// A float column where `None` is missing.
     pub fn optional_float(values: impl IntoIterator<Item = Option<f64>>) -> Self {
         let (mut values, valid) = split(values);
-        values.iter_mut().filter(|v| v.is_nan()).for_each(|v| *v = f64::NAN);
+        one_nan(&mut values);
         Self { values: Values::Float(values), valid }
     }
 
@@ -362,6 +370,11 @@ impl PartialEq for Column {
     fn eq(&self, other: &Self) -> bool {
         self.identical(other)
     }
+}
+
+/// Gives every NaN the same bits.
+fn one_nan(values: &mut [f64]) {
+    values.iter_mut().for_each(|value| *value = if value.is_nan() { f64::NAN } else { *value });
 }
 
 /// Whether `value` is a whole number within ±2^53.

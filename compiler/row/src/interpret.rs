@@ -14,6 +14,9 @@ use std::borrow::Cow;
 /// Rows that one step handles at a time.
 pub const BATCH: usize = 1_024;
 
+/// Rows that room is made for before they are computed.
+const MOST_RESERVED: usize = 1 << 24;
+
 impl RowFn {
     /// Checks types, sizes and column numbers, as [`RowFn::evaluate`] does before it starts.
     ///
@@ -31,7 +34,7 @@ impl RowFn {
     pub fn evaluate(&self, columns: &[&Column], rows: usize) -> Result<Column, RowError> {
         self.check_binding(columns, rows)?;
         let steps = compile(self)?;
-        let mut result = Output::new(self.ty);
+        let mut result = Output::new(self.ty, rows);
         let mut start = 0;
         while start < rows {
             let end = rows.min(start + BATCH);
@@ -234,8 +237,10 @@ struct Output {
 }
 
 impl Output {
-    fn new(ty: Ty) -> Self {
-        Self { values: Values::empty(ty), valid: Vec::new(), missing: false }
+    fn new(ty: Ty, rows: usize) -> Self {
+        let mut values = Values::empty(ty);
+        values.reserve(rows.min(MOST_RESERVED));
+        Self { values, valid: Vec::new(), missing: false }
     }
 
     fn append(&mut self, lane: Lane<'_>, count: usize) {

@@ -32,6 +32,7 @@ pub enum Scalar {
     /// Missing.
     None,
     /// Float.
+    #[serde(with = "crate::float")]
     Float(f64),
     /// Whole number.
     Int(i64),

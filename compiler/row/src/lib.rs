@@ -34,6 +34,7 @@ pub mod print;
 pub mod text;
 
 mod encode;
+mod float;
 mod functions;
 mod interpret;
 mod kernel;

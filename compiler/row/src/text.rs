@@ -20,6 +20,11 @@ impl Text {
         self.ends.is_empty()
     }
 
+    /// Makes room for `rows` more rows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.ends.reserve(rows);
+    }
+
     /// Adds a row.
     pub fn push(&mut self, value: &str) {
         self.buffer.push_str(value);

@@ -180,3 +180,13 @@ fn turned(function: &RowFn, turn: usize) -> RowFn {
     }
     turned
 }
+
+proptest! {
+    #[test]
+    fn serialised_functions_read_back_equal(shape in choices()) {
+        let function = sample::function(&mut Choices::new(&shape)).canonical();
+        let text = serde_json::to_string(&function).unwrap();
+        let back: RowFn = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(encode(&back), encode(&function), "{}", text);
+    }
+}
