@@ -1,5 +1,6 @@
 //! Text to syntax for the `.pipe` language, and back.
 pub mod ast;
+pub mod codes;
 pub mod problem;
 pub mod source;
 pub mod words;

@@ -13,7 +13,7 @@ pub const MAX_NESTING: usize = 128;
 /// The problem of brackets or operators that nest too deep.
 pub(crate) fn too_deep(span: Span) -> Problem {
     Problem::error("syntax::too_deep", span, "this is nested too deeply to be read")
-        .label(format!("deeper than {MAX_NESTING} levels"))
+        .label("too many levels")
         .help("give inner parts a name with `let` and use the names here")
 }
 

@@ -45,13 +45,15 @@ pub fn parse(source: &SourceFile) -> Parsed {
     }
     let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
     let whole = Patched::part(text, start..text.len());
-    let (items, mut problems) = match Grammar::parse(Rule::file, &whole.text) {
-        Ok(mut pairs) => {
+    let pairs = Some(&whole.text).filter(|text| !text.contains(recover::HOLE));
+    let pairs = pairs.and_then(|text| Grammar::parse(Rule::file, text).ok());
+    let (items, mut problems) = match pairs {
+        Some(mut pairs) => {
             let mut lower = Lower::new(source.id, text, &trivia, &whole);
             let items = pairs.next().map(|file| lower.items(file)).unwrap_or_default();
             (items, lower.problems)
         }
-        Err(_) => recover::items(source, start, &trivia),
+        None => recover::items(source, start, &trivia),
     };
     problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
     Parsed { module: Module { doc, items }, problems, trivia }

@@ -3,6 +3,8 @@
 //! It never fails and never allocates per token. Comments (for documentation and the formatter), the limits that keep
 //! the parser from recursing too deep, and error recovery all read it; the grammar proper is `pipe.pest`.
 
+use std::ops::Range;
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -12,7 +14,7 @@ pub(crate) enum Kind {
     Number,
     /// A whole string with its quotes; `closed` says whether the last quote is there.
     Str { closed: bool, triple: bool },
-    /// `(`, `[` or `{`.
+    /// `(`, `[` or `{`, and `$` for the `${` of a string that recovery looks into.
     Open(u8),
     /// `)`, `]` or `}`.
     Close(u8),
@@ -54,6 +56,11 @@ const PAIRS: [&[u8; 2]; 14] = [
 impl<'t> Scanner<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
         Self { text, bytes: text.as_bytes(), at: 0 }
+    }
+
+    /// Walks on from byte `at`, which has to be outside strings and comments.
+    pub(crate) fn from(text: &'t str, at: usize) -> Self {
+        Self { text, bytes: text.as_bytes(), at }
     }
 
     fn byte(&self, at: usize) -> u8 {
@@ -185,6 +192,31 @@ fn interpolation_end(
         }
     }
     Err(bytes.len())
+}
+
+/// The interpolation around byte `inside` of the string that starts at `start`: from after `${` to before `}`.
+pub(crate) fn interpolation_around(
+    text: &str,
+    start: usize,
+    inside: usize,
+) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let triple = bytes.get(start..start + 3) == Some(b"\"\"\"");
+    let mut at = start + if triple { 3 } else { 1 };
+    while at <= inside {
+        match bytes.get(at)? {
+            b'\\' if !triple => at += 2,
+            b'$' if bytes.get(at + 1) == Some(&b'{') => {
+                let end = interpolation_end(bytes, at + 2, triple, 0).ok()?;
+                if (at + 2..end).contains(&inside) {
+                    return Some(at + 2..end - 1);
+                }
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    None
 }
 
 /// The end of the line whose break is at `at`, without a carriage return.
