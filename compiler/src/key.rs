@@ -1,7 +1,18 @@
 //! Cache keys: BLAKE3 over a length-prefixed, versioned encoding of one struct.
+//!
+//! [`KeyFields`] is what a key is made of, in a form that people can read and that the store keeps, so that two keys
+//! can be compared field by field. A plan key has the plan keys of the inputs in it, an action key the digests of their
+//! contents; both use the same struct and the same encoding.
 
+use crate::plan::{Arg, Column, Input, Node};
+use crate::value::{Const, FieldName, Quoted, float};
+use pipe_row::ir::{Expr, RowFn, Scalar};
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+
+/// Version of the encoding; it is part of every key.
+pub const FORMAT: u32 = 1;
 
 /// A 32-byte key, shown as hex.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,5 +55,379 @@ impl Key {
             *byte = u8::from_str_radix(text.get(at * 2..at * 2 + 2)?, 16).ok()?;
         }
         Some(Self(bytes))
+    }
+}
+
+/// What a key is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyFields {
+    /// [`FORMAT`] when it was made.
+    pub format: u32,
+    /// The op.
+    pub op: String,
+    /// Version of the op's meaning.
+    pub version: u32,
+    /// The tool that computes it, with its version.
+    pub tool: Option<String>,
+    /// Arguments by parameter name, as `.pipe` writes them; an input shows as [`Field::Input`].
+    pub args: BTreeMap<String, Field>,
+    /// By the place of each input in the arguments (`with`, `scores.decoder`): its plan key or content digest.
+    pub inputs: BTreeMap<String, String>,
+}
+
+/// An argument in [`KeyFields`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Field {
+    /// A scalar, or a row function, as text.
+    Text(String),
+    /// A list.
+    List(Vec<Field>),
+    /// A record.
+    Record(BTreeMap<String, Field>),
+    /// The result of another node; [`KeyFields::inputs`] says which.
+    Input(()),
+}
+
+/// One difference between two keys.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FieldChange {
+    /// `window`, `optimizer.lr`, `version`, `input data`.
+    pub field: String,
+    /// Before; `None` when the field is new.
+    pub old: Option<String>,
+    /// After; `None` when the field is gone.
+    pub new: Option<String>,
+}
+
+impl KeyFields {
+    /// The fields of an op call. `None` when an input has no key.
+    pub fn of(
+        op: &str,
+        version: u32,
+        tool: Option<&str>,
+        args: &BTreeMap<String, Arg>,
+        nokey: &[String],
+        input: impl Fn(&Input) -> Option<String>,
+    ) -> Option<Self> {
+        let mut inputs = BTreeMap::new();
+        let mut fields = BTreeMap::new();
+        for (name, arg) in args {
+            if !nokey.contains(name) {
+                fields.insert(name.clone(), field(arg, name, &input, &mut inputs)?);
+            }
+        }
+        let (op, tool) = (op.to_owned(), tool.map(str::to_owned));
+        Some(Self { format: FORMAT, op, version, tool, args: fields, inputs })
+    }
+
+    /// The key of these fields.
+    #[must_use]
+    pub fn key(&self) -> Key {
+        let mut hash = Encoder(blake3::Hasher::new());
+        hash.bytes(b"pipe-key");
+        hash.number(u64::from(self.format));
+        hash.bytes(self.op.as_bytes());
+        hash.number(u64::from(self.version));
+        hash.bytes(self.tool.as_deref().unwrap_or("").as_bytes());
+        hash.number(self.args.len() as u64);
+        for (name, value) in &self.args {
+            hash.bytes(name.as_bytes());
+            hash.field(value);
+        }
+        hash.number(self.inputs.len() as u64);
+        for (name, digest) in &self.inputs {
+            hash.bytes(name.as_bytes());
+            hash.bytes(digest.as_bytes());
+        }
+        Key(*hash.0.finalize().as_bytes())
+    }
+
+    /// What differs between two keys, in the order version, tool, arguments, inputs.
+    #[must_use]
+    pub fn diff(old: &Self, new: &Self) -> Vec<FieldChange> {
+        let mut changes = Vec::new();
+        let mut push = |field: &str, old: Option<String>, new: Option<String>| {
+            if old != new {
+                changes.push(FieldChange { field: field.to_owned(), old, new });
+            }
+        };
+        push("key format", Some(old.format.to_string()), Some(new.format.to_string()));
+        push("op", Some(old.op.clone()), Some(new.op.clone()));
+        push("op version", Some(old.version.to_string()), Some(new.version.to_string()));
+        push("tool", old.tool.clone(), new.tool.clone());
+        let (before, after) = (flat(&old.args), flat(&new.args));
+        for name in before.keys().chain(after.keys()).collect::<BTreeSet<_>>() {
+            push(name, before.get(name).cloned(), after.get(name).cloned());
+        }
+        for name in old.inputs.keys().chain(new.inputs.keys()).collect::<BTreeSet<_>>() {
+            push(
+                &format!("input {name}"),
+                old.inputs.get(name).cloned(),
+                new.inputs.get(name).cloned(),
+            );
+        }
+        changes
+    }
+}
+
+/// The text that stands for an input in a plan key: the key of its node and the fields taken from it.
+#[must_use]
+pub fn plan_input(key: Key, path: &[String]) -> String {
+    let mut text = key.to_string();
+    for name in path {
+        text.push('.');
+        text.push_str(&FieldName(name).to_string());
+    }
+    text
+}
+
+/// The fields of a node's plan key. `key_of` gives the plan keys of earlier nodes.
+pub fn plan_fields(
+    node: &Node,
+    key_of: impl Fn(crate::plan::NodeId) -> Option<Key>,
+) -> Option<KeyFields> {
+    KeyFields::of(&node.op, node.version, node.tool.as_deref(), &node.args, &node.nokey, |input| {
+        Some(plan_input(key_of(input.node)?, &input.path))
+    })
+}
+
+/// The fields of a node's action key. `digest_of` gives the content digest of the value that an input reads.
+pub fn action_fields(
+    node: &Node,
+    digest_of: impl Fn(&Input) -> Option<String>,
+) -> Option<KeyFields> {
+    KeyFields::of(&node.op, node.version, node.tool.as_deref(), &node.args, &node.nokey, digest_of)
+}
+
+struct Encoder(blake3::Hasher);
+
+impl Encoder {
+    fn number(&mut self, value: u64) {
+        self.0.update(&value.to_le_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.0.update(bytes);
+    }
+
+    fn field(&mut self, field: &Field) {
+        match field {
+            Field::Text(text) => {
+                self.0.update(b"t");
+                self.bytes(text.as_bytes());
+            }
+            Field::List(items) => {
+                self.0.update(b"l");
+                self.number(items.len() as u64);
+                items.iter().for_each(|item| self.field(item));
+            }
+            Field::Record(fields) => {
+                self.0.update(b"r");
+                self.number(fields.len() as u64);
+                for (name, value) in fields {
+                    self.bytes(name.as_bytes());
+                    self.field(value);
+                }
+            }
+            Field::Input(()) => {
+                self.0.update(b"i");
+            }
+        }
+    }
+}
+
+fn field(
+    arg: &Arg,
+    place: &str,
+    input: &impl Fn(&Input) -> Option<String>,
+    inputs: &mut BTreeMap<String, String>,
+) -> Option<Field> {
+    Some(match arg {
+        Arg::Const(value) => const_field(value),
+        Arg::Input(read) => {
+            inputs.insert(place.to_owned(), input(read)?);
+            Field::Input(())
+        }
+        Arg::Row(function) => row_field(function),
+        Arg::Columns(columns) => {
+            let mut texts: Vec<String> = columns.iter().map(column_text).collect();
+            texts.sort();
+            Field::List(texts.into_iter().map(Field::Text).collect())
+        }
+        Arg::Files(files) => {
+            Field::List(files.iter().map(|file| Field::Text(file.digest.clone())).collect())
+        }
+        Arg::List(items) => {
+            let items = items.iter().enumerate();
+            let items =
+                items.map(|(at, item)| field(item, &format!("{place}[{at}]"), input, inputs));
+            Field::List(items.collect::<Option<_>>()?)
+        }
+        Arg::Record(fields) => {
+            let fields = fields.iter().map(|(name, value)| {
+                let place = format!("{place}.{}", FieldName(name));
+                Some((name.clone(), field(value, &place, input, inputs)?))
+            });
+            Field::Record(fields.collect::<Option<_>>()?)
+        }
+    })
+}
+
+fn const_field(value: &Const) -> Field {
+    match value {
+        Const::List(items) => Field::List(items.iter().map(const_field).collect()),
+        Const::Record(fields) => Field::Record(
+            fields.iter().map(|(name, value)| (name.clone(), const_field(value))).collect(),
+        ),
+        other => Field::Text(other.to_string()),
+    }
+}
+
+fn column_text(column: &Column) -> String {
+    let optional = if column.optional { "?" } else { "" };
+    format!("{}: {}{optional}", FieldName(&column.name), column.ty.name())
+}
+
+/// A row function as canonical text: names of lambda parameters and layout are gone, every operator is bracketed.
+#[must_use]
+pub fn row_field(function: &RowFn) -> Field {
+    let mut text = String::new();
+    row_text(&function.body, function, &mut text);
+    let columns = function.columns.iter().map(|column| {
+        let column = Column { name: column.name.clone(), ty: column.ty, optional: column.optional };
+        Field::Text(column_text(&column))
+    });
+    let optional = if function.optional { "?" } else { "" };
+    Field::Record(BTreeMap::from([
+        ("row".to_owned(), Field::Text(text)),
+        ("reads".to_owned(), Field::List(columns.collect())),
+        ("gives".to_owned(), Field::Text(format!("{}{optional}", function.ty.name()))),
+    ]))
+}
+
+/// A row function as text that people read: `row => (row.cpu > 0.9)`.
+#[must_use]
+pub fn row_display(function: &RowFn) -> String {
+    let mut text = "row => ".to_owned();
+    row_text(&function.body, function, &mut text);
+    text
+}
+
+fn row_text(expr: &Expr, function: &RowFn, out: &mut String) {
+    match expr {
+        Expr::Column(number) => {
+            let name =
+                function.columns.get(*number as usize).map_or("?", |column| column.name.as_str());
+            match FieldName(name).to_string() {
+                quoted if quoted.starts_with('"') => out.push_str(&format!("row[{quoted}]")),
+                word => out.push_str(&format!("row.{word}")),
+            }
+        }
+        Expr::Literal(value) => out.push_str(&scalar_text(value)),
+        Expr::Unary(op, operand) => {
+            let sign = if *op == pipe_row::ir::UnaryOp::Not { "not " } else { "-" };
+            out.push('(');
+            out.push_str(sign);
+            row_text(operand, function, out);
+            out.push(')');
+        }
+        Expr::Binary(op, a, b) => infix(a, op.symbol(), b, function, out),
+        Expr::Coalesce(a, b) => infix(a, "??", b, function, out),
+        Expr::If(test, a, b) => {
+            out.push_str("(if ");
+            row_text(test, function, out);
+            out.push_str(" { ");
+            row_text(a, function, out);
+            out.push_str(" } else { ");
+            row_text(b, function, out);
+            out.push_str(" })");
+        }
+        Expr::IsNone(operand) => {
+            out.push('(');
+            row_text(operand, function, out);
+            out.push_str(" == none)");
+        }
+        Expr::In(operand, items) => {
+            out.push('(');
+            row_text(operand, function, out);
+            let items: Vec<String> = items.iter().map(scalar_text).collect();
+            out.push_str(&format!(" in [{}])", items.join(", ")));
+        }
+        Expr::Concat(items) => call("concat", items, function, out),
+        Expr::Call(called, items) => call(called.path(), items, function, out),
+    }
+}
+
+fn infix(a: &Expr, sign: &str, b: &Expr, function: &RowFn, out: &mut String) {
+    out.push('(');
+    row_text(a, function, out);
+    out.push_str(&format!(" {sign} "));
+    row_text(b, function, out);
+    out.push(')');
+}
+
+fn call(name: &str, items: &[Expr], function: &RowFn, out: &mut String) {
+    out.push_str(name);
+    out.push('(');
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            out.push_str(", ");
+        }
+        row_text(item, function, out);
+    }
+    out.push(')');
+}
+
+fn scalar_text(value: &Scalar) -> String {
+    match value {
+        Scalar::None => "none".into(),
+        Scalar::Float(value) => float(*value),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::Bool(value) => value.to_string(),
+        Scalar::Str(text) => Quoted(text).to_string(),
+        Scalar::Time(nanos) => Const::Time(*nanos).to_string(),
+        Scalar::Duration(nanos) => Const::Duration(*nanos).to_string(),
+        Scalar::Size(bytes) => Const::Size(*bytes).to_string(),
+    }
+}
+
+/// Arguments by their full place, so that a difference deep inside has its own name.
+fn flat(args: &BTreeMap<String, Field>) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    args.iter().for_each(|(name, field)| flatten(name, field, &mut found));
+    found
+}
+
+fn flatten(place: &str, field: &Field, found: &mut BTreeMap<String, String>) {
+    match field {
+        Field::Text(text) => {
+            found.insert(place.to_owned(), text.clone());
+        }
+        Field::List(items) if items.iter().all(|item| matches!(item, Field::Text(_))) => {
+            let texts = items.iter().filter_map(|item| match item {
+                Field::Text(text) => Some(text.as_str()),
+                _ => None,
+            });
+            found.insert(place.to_owned(), format!("[{}]", texts.collect::<Vec<_>>().join(", ")));
+        }
+        Field::List(items) => {
+            for (at, item) in items.iter().enumerate() {
+                flatten(&format!("{place}[{at}]"), item, found);
+            }
+        }
+        Field::Record(fields) => match fields.get("row") {
+            Some(Field::Text(row)) if fields.contains_key("gives") => {
+                found.insert(place.to_owned(), format!("row => {row}"));
+                for (name, field) in fields.iter().filter(|(name, _)| *name != "row") {
+                    flatten(&format!("{place} {name}"), field, found);
+                }
+            }
+            _ => fields
+                .iter()
+                .for_each(|(name, field)| flatten(&format!("{place}.{name}"), field, found)),
+        },
+        Field::Input(()) => {}
     }
 }

@@ -1,1 +1,17 @@
-//! x
+//! The library: signatures of ops with their documentation, and functions written in the language. Text only.
+
+/// Module names with their texts, sorted by name.
+pub const FILES: &[(&str, &str)] = &[
+    ("data", include_str!("../data.pipe")),
+    ("detect", include_str!("../detect.pipe")),
+    ("eval", include_str!("../eval.pipe")),
+    ("list", include_str!("../list.pipe")),
+    ("logs", include_str!("../logs.pipe")),
+    ("math", include_str!("../math.pipe")),
+    ("metrics", include_str!("../metrics.pipe")),
+    ("report", include_str!("../report.pipe")),
+    ("text", include_str!("../text.pipe")),
+    ("threshold", include_str!("../threshold.pipe")),
+    ("tokenizer", include_str!("../tokenizer.pipe")),
+    ("value", include_str!("../value.pipe")),
+];

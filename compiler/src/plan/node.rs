@@ -22,6 +22,9 @@ pub struct Node {
     pub op: String,
     /// Version of the op's meaning, from its signature.
     pub version: u32,
+    /// The tool that computes it with its version (`torch 2.11.0`), when the signature names one; enters the key.
+    #[serde(default)]
+    pub tool: Option<String>,
     /// Arguments by parameter name. Defaults are filled in, so the map is complete and canonical.
     pub args: BTreeMap<String, Arg>,
     /// Arguments that stay out of keys (`@nokey`).

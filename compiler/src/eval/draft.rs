@@ -1,0 +1,374 @@
+//! Drafts of nodes: op calls with their arguments and keys, in an order where inputs come first.
+//!
+//! Common nodes are merged here: a call with the key of an earlier one, under the same cache policy, is that one.
+
+use super::arguments::Given;
+use super::{
+    Attributes, Evaluator, MAX_NODES, NativeCall, NodeValue, Origin, Purpose, Typed, Value,
+    run_scalar,
+};
+use crate::key::{Key, KeyFields};
+use crate::plan::{Arg, Column, FileArg, Input, NodeId, Promise, Worker};
+use crate::types::Type;
+use crate::value::Const;
+use pipe_grammar::{Problem, Span};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A node before passes number and annotate it.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    pub(crate) op: String,
+    pub(crate) version: u32,
+    pub(crate) tool: Option<String>,
+    pub(crate) args: BTreeMap<String, Arg>,
+    pub(crate) nokey: Vec<String>,
+    pub(crate) key: Key,
+    pub(crate) ty: Type,
+    pub(crate) columns: Option<Vec<Column>>,
+    pub(crate) span: Span,
+    pub(crate) call: String,
+    pub(crate) doc: Option<String>,
+    /// The declaration that it belongs to.
+    pub(crate) place: String,
+    /// Whether it is the declaration's result and takes its name.
+    pub(crate) result: bool,
+    pub(crate) attributes: Rc<Attributes>,
+    pub(crate) worker: Worker,
+    pub(crate) promise: Promise,
+    pub(crate) all_threads: bool,
+    pub(crate) heavy: bool,
+    pub(crate) streamable: bool,
+    pub(crate) effect: bool,
+    pub(crate) group: Vec<String>,
+}
+
+impl<'a> Evaluator<'a> {
+    /// Draft the node of a call and give its result.
+    pub(super) fn draft(
+        &mut self,
+        call: NativeCall<'a>,
+        ty: Type,
+        origin: Rc<Origin>,
+    ) -> Typed<'a> {
+        let native = Rc::clone(&call.native);
+        let mut args = BTreeMap::new();
+        let mut nokey = Vec::new();
+        for param in &native.params {
+            if param.nokey {
+                nokey.push(param.name.clone());
+            }
+            let arg = if let Some(columns) = call.columns.get(&param.name) {
+                Some(Arg::Columns(columns.clone()))
+            } else if param.rest {
+                self.rest_arg(&call)
+            } else if let Some(row) = call.rows.get(&param.name) {
+                row.function.clone().map(Arg::Row)
+            } else {
+                let given = call.values.get(&param.name);
+                given.cloned().and_then(|given| self.arg(&given))
+            };
+            let Some(arg) = arg else { return Typed::unknown(ty) };
+            args.insert(param.name.clone(), arg);
+        }
+        for (name, columns) in &call.columns {
+            args.entry(name.clone()).or_insert_with(|| Arg::Columns(columns.clone()));
+        }
+        let tool = native.tool.as_ref().map(|tool| match self.inputs.tools.get(tool) {
+            Some(version) => format!("{tool} {version}"),
+            None => tool.clone(),
+        });
+        let draft = Draft {
+            op: native.op.clone(),
+            version: native.version,
+            tool,
+            args,
+            nokey,
+            key: Key([0; 32]),
+            columns: table_columns(&ty),
+            ty: ty.clone(),
+            span: call.site.span,
+            call: self.shorten(call.site.span),
+            doc: self.place.doc.clone(),
+            place: self.place.name.clone(),
+            result: false,
+            attributes: Rc::clone(&self.place.attributes),
+            worker: native.worker,
+            promise: native.promise,
+            all_threads: native.all_threads,
+            heavy: native.heavy,
+            streamable: native.streamable,
+            effect: native.effect,
+            group: native.group.clone(),
+        };
+        let Some(node) = self.add(draft) else { return Typed::unknown(ty) };
+        let origin = self.own_origin(node, origin, &native);
+        self.result_of(node, ty, origin, native.types.as_deref() == Some("split"))
+    }
+
+    fn result_of(&mut self, node: usize, ty: Type, origin: Rc<Origin>, split: bool) -> Typed<'a> {
+        let value =
+            |path: Vec<String>, origin| Value::Node(Rc::new(NodeValue { node, path, origin }));
+        match (&ty, split) {
+            (Type::Record(record), true) => {
+                let fields = record.fields.iter().map(|(name, ty)| {
+                    let origin = super::parts::part_origin(&origin, node, name);
+                    let value = value(vec![name.to_string()], Rc::new(origin));
+                    (Rc::clone(name), Typed { ty: ty.clone(), value })
+                });
+                let fields = Rc::new(fields.collect());
+                Typed { ty, value: Value::Record(fields) }
+            }
+            _ => Typed { value: value(Vec::new(), origin), ty },
+        }
+    }
+
+    /// Key a draft and add it, or find the one that is the same.
+    fn add(&mut self, mut draft: Draft) -> Option<usize> {
+        if self.drafts.len() >= MAX_NODES {
+            self.too_large(draft.span);
+            return None;
+        }
+        let drafts = &self.drafts;
+        let fields = KeyFields::of(
+            &draft.op,
+            draft.version,
+            draft.tool.as_deref(),
+            &draft.args,
+            &draft.nokey,
+            |input| {
+                let key = drafts.get(input.node.0 as usize).map(|draft| draft.key)?;
+                Some(crate::key::plan_input(key, &input.path))
+            },
+        )?;
+        draft.key = fields.key();
+        let known = self.keyed.get(&(draft.key, draft.attributes.cache_off)).copied();
+        if let Some(known) = known {
+            if let Some(first) = self.drafts.get_mut(known)
+                && first.attributes != draft.attributes
+            {
+                first.attributes = Rc::new(first.attributes.merged(&draft.attributes));
+            }
+            return Some(known);
+        }
+        self.keyed.insert((draft.key, draft.attributes.cache_off), self.drafts.len());
+        self.drafts.push(draft);
+        Some(self.drafts.len() - 1)
+    }
+
+    fn rest_arg(&mut self, call: &NativeCall<'a>) -> Option<Arg> {
+        let mut fields = BTreeMap::new();
+        for (name, given) in &call.rest {
+            let arg = match call.rows.get(*name) {
+                Some(row) => Arg::Row(row.function.clone()?),
+                None => self.arg(given)?,
+            };
+            fields.insert((*name).to_owned(), arg);
+        }
+        Some(Arg::Record(fields))
+    }
+
+    /// A value as an argument of a node.
+    pub(super) fn arg(&mut self, given: &Given<'a>) -> Option<Arg> {
+        if let Some(constant) = given.value.to_const() {
+            return if has_path(&constant) {
+                self.file_arg(&constant, given.span)
+            } else {
+                Some(Arg::Const(constant))
+            };
+        }
+        let each = |value: &Typed<'a>| Given { value: value.clone(), span: given.span };
+        match &given.value.value {
+            Value::Const(_) => None,
+            Value::List(items) => {
+                let items = items.iter().map(|item| self.arg(&each(item)));
+                items.collect::<Option<_>>().map(Arg::List)
+            }
+            Value::Record(fields) => {
+                let fields = fields
+                    .iter()
+                    .map(|(name, value)| Some((name.to_string(), self.arg(&each(value))?)));
+                fields.collect::<Option<_>>().map(Arg::Record)
+            }
+            Value::Node(node) => Some(Arg::Input(input(node))),
+            Value::Scalar(_) => {
+                let value = self.materialised(given.value.clone(), given.span);
+                match &value.value {
+                    Value::Node(node) => Some(Arg::Input(input(node))),
+                    _ => None,
+                }
+            }
+            Value::Type(ty) => Some(Arg::Const(Const::Str(ty.to_string()))),
+            Value::Row(_) | Value::Function(_) | Value::Unknown => {
+                if !given.value.is_unknown() {
+                    let message = "a function cannot be handed to an op here";
+                    self.report(Problem::error("types::op_as_value", given.span, message));
+                }
+                None
+            }
+        }
+    }
+
+    /// A constant with paths in it: the files are digested now.
+    fn file_arg(&mut self, constant: &Const, span: Span) -> Option<Arg> {
+        match constant {
+            Const::Path(path) => self.file(path, span).map(Arg::Files),
+            Const::List(items) if items.iter().all(|item| matches!(item, Const::Path(_))) => {
+                let mut files = Vec::new();
+                for item in items {
+                    if let Const::Path(path) = item {
+                        files.extend(self.file(path, span)?);
+                    }
+                }
+                Some(Arg::Files(files))
+            }
+            Const::List(items) => items
+                .iter()
+                .map(|item| self.file_arg(item, span))
+                .collect::<Option<_>>()
+                .map(Arg::List),
+            Const::Record(fields) => {
+                let fields = fields
+                    .iter()
+                    .map(|(name, value)| Some((name.clone(), self.file_arg(value, span)?)));
+                fields.collect::<Option<_>>().map(Arg::Record)
+            }
+            other => Some(Arg::Const(other.clone())),
+        }
+    }
+
+    /// The files that a path or a pattern names, with digests when a plan is wanted.
+    fn file(&mut self, path: &str, span: Span) -> Option<Vec<FileArg>> {
+        let mut files = Vec::new();
+        for path in self.matching(path, span) {
+            if !self.exists(&path, span) {
+                return None;
+            }
+            let digest = match self.purpose {
+                Purpose::Check => String::new(),
+                Purpose::Plan => match self.inputs.host.digest(&path) {
+                    Ok(digest) => digest,
+                    Err(error) => {
+                        let message = format!("`{path}` cannot be read: {error}");
+                        self.report(Problem::error("plan::file", span, message));
+                        return None;
+                    }
+                },
+            };
+            files.push(FileArg { path, digest });
+        }
+        (!files.is_empty()).then_some(files)
+    }
+
+    /// A computed scalar as the result of a node of its own.
+    pub(super) fn materialised(&mut self, value: Typed<'a>, span: Span) -> Typed<'a> {
+        let Value::Scalar(scalar) = &value.value else { return value };
+        if !self.drafting() || self.in_row > 0 {
+            return value;
+        }
+        let Some(ty) = value.ty.scalar() else { return value };
+        let Some((function, reads)) = run_scalar(self, scalar, ty) else { return value };
+        let mut origin = Origin::default();
+        let mut args = BTreeMap::new();
+        for (name, node) in reads {
+            origin.rows.add(&node.origin.rows);
+            origin.fitted.add(&node.origin.fitted);
+            args.insert(name, Arg::Input(input(&node)));
+        }
+        if let ([only], pipe_row::ir::Expr::Column(_)) =
+            (function.columns.as_slice(), &function.body)
+            && let Some(Arg::Input(only)) = args.get(&only.name)
+        {
+            let node = NodeValue {
+                node: only.node.0 as usize,
+                path: only.path.clone(),
+                origin: Rc::new(origin),
+            };
+            return Typed { ty: value.ty, value: Value::Node(Rc::new(node)) };
+        }
+        args.insert("expr".into(), Arg::Row(function));
+        let draft = Draft {
+            op: "value.compute".into(),
+            version: 1,
+            tool: None,
+            args,
+            nokey: Vec::new(),
+            key: Key([0; 32]),
+            ty: value.ty.clone(),
+            columns: None,
+            span,
+            call: self.shorten(span),
+            doc: self.place.doc.clone(),
+            place: self.place.name.clone(),
+            result: false,
+            attributes: Rc::clone(&self.place.attributes),
+            worker: Worker::Here,
+            promise: Promise::Exact,
+            all_threads: false,
+            heavy: false,
+            streamable: false,
+            effect: false,
+            group: Vec::new(),
+        };
+        match self.add(draft) {
+            Some(node) => {
+                let node = NodeValue { node, path: Vec::new(), origin: Rc::new(origin) };
+                Typed { ty: value.ty, value: Value::Node(Rc::new(node)) }
+            }
+            None => Typed::unknown(value.ty),
+        }
+    }
+
+    /// Source text in one line of at most 80 letters.
+    fn shorten(&self, span: Span) -> String {
+        const LONGEST: usize = 80;
+        let text = self.sources.slice(span).split_whitespace().collect::<Vec<_>>().join(" ");
+        if text.chars().count() <= LONGEST {
+            return text;
+        }
+        let cut: String = text.chars().take(LONGEST - 1).collect();
+        format!("{cut}…")
+    }
+}
+
+impl Attributes {
+    /// The attributes of a node that two declarations ask for: the more generous of each.
+    fn merged(&self, other: &Self) -> Self {
+        Self {
+            gpu: self.gpu.or(other.gpu),
+            memory: self.memory.max(other.memory),
+            retry: self.retry.max(other.retry),
+            timeout: match (self.timeout, other.timeout) {
+                (Some(a), Some(b)) => Some(a.max(b)),
+                _ => None,
+            },
+            cache_off: self.cache_off,
+        }
+    }
+}
+
+fn input(node: &NodeValue) -> Input {
+    Input { node: NodeId(u32::try_from(node.node).unwrap_or(u32::MAX)), path: node.path.clone() }
+}
+
+fn has_path(constant: &Const) -> bool {
+    match constant {
+        Const::Path(_) => true,
+        Const::List(items) => items.iter().any(has_path),
+        Const::Record(fields) => fields.values().any(has_path),
+        _ => false,
+    }
+}
+
+/// The columns of a table type.
+pub(crate) fn table_columns(ty: &Type) -> Option<Vec<Column>> {
+    let row = ty.row()?;
+    if row.open {
+        return None;
+    }
+    let columns = row.fields.iter().map(|(name, ty)| {
+        let (ty, optional) = ty.scalar()?;
+        Some(Column { name: name.to_string(), ty, optional })
+    });
+    columns.collect()
+}

@@ -1,0 +1,213 @@
+//! Evaluation of expressions: one function per form, most of them elsewhere.
+
+use super::{Evaluator, MAX_DEPTH, MAX_STEPS, Scope, Typed, Value};
+use crate::types::{Type, join};
+use crate::value::Const;
+use pipe_grammar::ast::{Entry, Expr, ExprKind, Number, StrPart, Unit};
+use pipe_grammar::{Problem, Span};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+impl<'a> Evaluator<'a> {
+    /// Evaluate an expression.
+    pub(crate) fn expr(&mut self, expr: &'a Expr, scope: &Scope<'a>) -> Typed<'a> {
+        self.steps += 1;
+        if self.depth >= MAX_DEPTH || self.steps > MAX_STEPS {
+            return self.too_large(expr.span);
+        }
+        self.depth += 1;
+        let value = self.form(expr, scope);
+        self.depth -= 1;
+        value
+    }
+
+    fn form(&mut self, expr: &'a Expr, scope: &Scope<'a>) -> Typed<'a> {
+        match &expr.kind {
+            ExprKind::Number(number) => self.number(number, expr.span),
+            ExprKind::Str(parts) => self.string(parts, expr.span, scope),
+            ExprKind::Bool(value) => Typed::constant(Const::Bool(*value)),
+            ExprKind::None => Typed::constant(Const::None),
+            ExprKind::Name(name) => self.name(name, expr.span, scope),
+            ExprKind::List(items) => self.list(items, scope),
+            ExprKind::Record(entries) => self.record(entries, scope),
+            ExprKind::Field { base, name } => self.field(base, name, expr.span, scope),
+            ExprKind::Index { base, index } => self.index(base, index, expr.span, scope),
+            ExprKind::Call { .. } | ExprKind::Pipe { .. } => self.calls(expr, scope),
+            ExprKind::Unary { op, operand } => self.unary(*op, operand, expr.span, scope),
+            ExprKind::Binary { op, op_span, left, right } => {
+                self.binary(*op, *op_span, left, right, expr.span, scope)
+            }
+            ExprKind::If { condition, then, otherwise } => {
+                self.if_else(condition, then, otherwise, expr.span, scope)
+            }
+            ExprKind::For { binders, condition, body } => {
+                self.for_each(binders, condition.as_deref(), body, expr.span, scope)
+            }
+            ExprKind::Lambda { params, body } => Self::lambda(params, body, scope),
+            ExprKind::Broken => Typed::error(),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn too_large(&mut self, span: Span) -> Typed<'a> {
+        if self.exhausted {
+            return Typed::error();
+        }
+        self.exhausted = true;
+        self.fail(
+            Problem::error("plan::too_large", span, "the program unfolds into too much to plan")
+                .label(format!("gave up here, after {} steps", self.steps))
+                .help("shorten the lists that `for` walks, or nest fewer calls"),
+        )
+    }
+
+    fn number(&mut self, number: &Number, span: Span) -> Typed<'a> {
+        let value = match number.unit {
+            None if !number.text.contains('.') => match number.integer {
+                Some(value) => Const::Int(value),
+                None if number.value.fract() == 0.0 && !number.text.contains(['e', 'E']) => {
+                    return self.fail(
+                        Problem::error(
+                            "types::number_range",
+                            span,
+                            "this whole number is too large",
+                        )
+                        .label("at most 9223372036854775807")
+                        .help("write it as a float, with `.0` at its end"),
+                    );
+                }
+                None => Const::Float(number.value),
+            },
+            None => Const::Float(number.value),
+            Some(unit) => {
+                let (each, make): (i64, fn(i64) -> Const) = match unit {
+                    Unit::Duration(_, each) => (each, Const::Duration),
+                    Unit::Size(_, each) => (each, Const::Size),
+                };
+                let exact = number.integer.and_then(|amount| amount.checked_mul(each));
+                let rounded = || {
+                    let amount = (number.value * each as f64).round();
+                    (amount.abs() < 9.2e18).then_some(amount as i64)
+                };
+                let amount = if number.integer.is_some() { exact } else { rounded() };
+                match amount {
+                    Some(amount) => make(amount),
+                    None => {
+                        let problem =
+                            Problem::error("types::number_range", span, "this amount is too large")
+                                .help("durations reach 292 years, sizes 8 EiB");
+                        return self.fail(problem);
+                    }
+                }
+            }
+        };
+        Typed::constant(value)
+    }
+
+    fn string(&mut self, parts: &'a [StrPart], span: Span, scope: &Scope<'a>) -> Typed<'a> {
+        if let [] = parts {
+            return Typed::constant(Const::Str(String::new()));
+        }
+        if let [StrPart::Text(text)] = parts {
+            return Typed::constant(Const::Str(text.clone()));
+        }
+        let mut pieces = Vec::with_capacity(parts.len());
+        for part in parts {
+            pieces.push(match part {
+                StrPart::Text(text) => (Typed::constant(Const::Str(text.clone())), span),
+                StrPart::Interpolation(expr) => (self.expr(expr, scope), expr.span),
+            });
+        }
+        self.concat(pieces, span)
+    }
+
+    fn list(&mut self, items: &'a [Expr], scope: &Scope<'a>) -> Typed<'a> {
+        let mut values = Vec::with_capacity(items.len());
+        let mut shared = Type::Error;
+        for item in items {
+            let value = self.expr(item, scope);
+            match join(&shared, &value.ty) {
+                Some(ty) => shared = ty,
+                None => {
+                    let message = format!("a list has one type: this is `{}`", value.ty);
+                    let first = items.first().map_or(item.span, |first| first.span);
+                    self.report(
+                        Problem::error("types::mixed_list", item.span, message)
+                            .label(format!("`{}` here", value.ty))
+                            .also(first, format!("`{shared}` here"))
+                            .help("use a record for values of several types"),
+                    );
+                    shared = Type::Error;
+                }
+            }
+            values.push(value);
+        }
+        Typed { ty: Type::List(Rc::new(shared)), value: Value::List(Rc::new(values)) }
+    }
+
+    fn record(&mut self, entries: &'a [Entry], scope: &Scope<'a>) -> Typed<'a> {
+        let mut fields: BTreeMap<Rc<str>, Typed<'a>> = BTreeMap::new();
+        let mut order: Vec<Rc<str>> = Vec::new();
+        let mut written: BTreeMap<&str, Span> = BTreeMap::new();
+        let mut unknown = false;
+        for entry in entries {
+            match entry {
+                Entry::Field { name, value } => {
+                    if let Some(first) = written.insert(&name.text, name.span) {
+                        let message = format!("the field `{}` is given twice", name.text);
+                        self.report(
+                            Problem::error("types::duplicate_field", name.span, message)
+                                .also(first, "first given here")
+                                .help("remove one of them"),
+                        );
+                    }
+                    let value = self.expr(value, scope);
+                    set(&mut fields, &mut order, Rc::from(name.text.as_str()), value);
+                }
+                Entry::Spread(base) => {
+                    let value = self.expr(base, scope);
+                    unknown |= !self.spread(&value, base.span, &mut fields, &mut order);
+                }
+            }
+        }
+        if unknown {
+            return Typed::error();
+        }
+        let types =
+            order.iter().filter_map(|name| Some((Rc::clone(name), fields.get(name)?.ty.clone())));
+        Typed { ty: Type::record(types.collect()), value: Value::Record(Rc::new(fields)) }
+    }
+
+    /// Copy the fields of a record value; false when they are not known.
+    fn spread(
+        &mut self,
+        base: &Typed<'a>,
+        span: Span,
+        fields: &mut BTreeMap<Rc<str>, Typed<'a>>,
+        order: &mut Vec<Rc<str>>,
+    ) -> bool {
+        let Type::Record(record) = &base.ty else {
+            if !base.ty.is_error() {
+                let message = format!("`..` takes a record apart, and this is `{}`", base.ty);
+                self.report(Problem::error("types::not_a_record", span, message));
+            }
+            return false;
+        };
+        for (name, _) in &record.fields {
+            let value = self.member(base, name, span);
+            set(fields, order, Rc::clone(name), value);
+        }
+        !record.open
+    }
+}
+
+fn set<'a>(
+    fields: &mut BTreeMap<Rc<str>, Typed<'a>>,
+    order: &mut Vec<Rc<str>>,
+    name: Rc<str>,
+    value: Typed<'a>,
+) {
+    if fields.insert(Rc::clone(&name), value).is_none() {
+        order.push(name);
+    }
+}

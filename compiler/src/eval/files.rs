@@ -1,0 +1,119 @@
+//! Files that a plan names: that they exist, what a pattern matches, what a table's head says.
+
+use super::Evaluator;
+use crate::host::HostErrorKind;
+use crate::schema::{self, Schema};
+use pipe_grammar::{Problem, Span, did_you_mean};
+use std::rc::Rc;
+
+/// Bytes that are read of a table to find its columns.
+const HEAD: usize = 1 << 20;
+
+impl<'a> Evaluator<'a> {
+    /// The files that a path or a pattern (`*`, `?`, `[..]`) names, sorted.
+    pub(crate) fn matching(&mut self, pattern: &str, span: Span) -> Vec<String> {
+        if !pattern.contains(['*', '?', '[']) {
+            return vec![pattern.to_owned()];
+        }
+        match self.inputs.host.glob(pattern) {
+            Ok(mut paths) if !paths.is_empty() => {
+                paths.sort();
+                paths
+            }
+            Ok(_) => {
+                let message = format!("no file matches `{pattern}`");
+                let problem = Problem::error("plan::missing_file", span, message);
+                self.report(
+                    problem.help(
+                        "patterns are relative to the program's folder; `*` does not cross `/`",
+                    ),
+                );
+                Vec::new()
+            }
+            Err(error) => {
+                self.report(Problem::error(
+                    "plan::file",
+                    span,
+                    format!("`{pattern}` cannot be looked up: {error}"),
+                ));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Whether a file can be read; says what is wrong otherwise.
+    pub(crate) fn exists(&mut self, path: &str, span: Span) -> bool {
+        let error = match self.inputs.host.stat(path) {
+            Ok(_) => return true,
+            Err(error) => error,
+        };
+        let problem = match error.kind {
+            HostErrorKind::Missing => {
+                let message = format!("there is no file `{path}`");
+                let problem = Problem::error("plan::missing_file", span, message);
+                let folder = crate::resolve::folder_of(path);
+                let near = self.inputs.host.glob(&format!("{folder}*")).unwrap_or_default();
+                match did_you_mean(path, near.iter().map(String::as_str)) {
+                    Some(near) => problem
+                        .label(format!("did you mean `{near}`?"))
+                        .help(format!("write `{near}`")),
+                    None => problem.help("paths are relative to the program's folder"),
+                }
+            }
+            HostErrorKind::Outside => {
+                let message = format!("`{path}` lies outside the project: {error}");
+                let folder = crate::resolve::folder_of(path);
+                Problem::error("plan::outside_root", span, message).help(format!(
+                    "move it into the project, or allow it with `--allow path={folder}`"
+                ))
+            }
+            HostErrorKind::Unreadable => {
+                Problem::error("plan::file", span, format!("`{path}` cannot be read: {error}"))
+            }
+        };
+        self.report(problem);
+        false
+    }
+
+    /// The columns of a table file, from its first rows.
+    pub(crate) fn head_schema(&mut self, path: &str, span: Span) -> Option<Rc<Schema>> {
+        if let Some(known) = self.schemas.get(path) {
+            return known.clone();
+        }
+        let schema = self.read_schema(path, span).map(Rc::new);
+        self.schemas.insert(path.to_owned(), schema.clone());
+        schema
+    }
+
+    fn read_schema(&mut self, path: &str, span: Span) -> Option<Schema> {
+        if !self.exists(path, span) {
+            return None;
+        }
+        if self.inputs.host.stat(path).is_ok_and(|info| info.is_dir) {
+            let message = format!("`{path}` is a folder, and a table is read from a file");
+            let problem = Problem::error("plan::folder", span, message);
+            self.report(problem.help("name a file in it, or a pattern such as `folder/*.csv`"));
+            return None;
+        }
+        let head = match self.inputs.host.head(path, HEAD) {
+            Ok(head) => head,
+            Err(error) => {
+                self.report(Problem::error(
+                    "plan::file",
+                    span,
+                    format!("`{path}` cannot be read: {error}"),
+                ));
+                return None;
+            }
+        };
+        match schema::infer(path, &head, head.len() >= HEAD) {
+            Ok(schema) => Some(schema),
+            Err(error) => {
+                let message = format!("`{path}` cannot be read as a table: {}", error.message);
+                let problem = Problem::error("plan::table_head", span, message);
+                self.report(problem.help(error.help));
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! One walk over the declarations that checks types, computes what is known, and drafts the plan's nodes.
+//!
+//! Every expression evaluates to a type and as much of a value as is known ([`Typed`]). Op calls become drafts of
+//! nodes; scalars that depend on columns or on results become row expressions. Functions with a body are checked once
+//! with unknown arguments and then inlined at each call.
+
+mod arguments;
+mod attributes;
+mod call;
+mod columns;
+mod control;
+mod convert;
+mod declare;
+mod draft;
+mod expr;
+mod field;
+mod files;
+mod fold;
+mod lists;
+mod lookup;
+mod machine;
+mod native;
+mod operator;
+mod params;
+mod parts;
+mod row;
+mod scalar;
+mod signature;
+mod value;
+mod written;
+
+pub(crate) use attributes::Attributes;
+pub(crate) use call::NativeCall;
+pub(crate) use draft::Draft;
+pub use params::ParamInfo;
+pub(crate) use row::run_scalar;
+pub(crate) use signature::Native;
+pub use signature::{Signature, SignatureParam};
+pub(crate) use value::{
+    Leaf, LeafSource, NodeValue, Origin, RowSource, Scalar, Scope, Typed, Value,
+};
+
+use crate::host::Inputs;
+use crate::plan::Root;
+use crate::resolve::{DeclId, Program};
+use crate::sources::Sources;
+use crate::types::Type;
+use pipe_grammar::{Problem, Span};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// Deepest nesting of expressions, calls included.
+const MAX_DEPTH: usize = 400;
+/// Most expressions that one program may evaluate, inlined calls and loops included.
+const MAX_STEPS: usize = 5_000_000;
+/// Most nodes of a plan.
+const MAX_NODES: usize = 100_000;
+
+/// Whether files are digested and nodes keyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Only problems are wanted.
+    Check,
+    /// A plan is wanted.
+    Plan,
+}
+
+/// The state of one walk.
+pub(crate) struct Evaluator<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) inputs: Inputs<'a>,
+    pub(crate) purpose: Purpose,
+    pub(crate) sources: &'a mut Sources,
+    pub(crate) problems: Vec<Problem>,
+    /// Places already complained about, so that a loop body or an inlined function complains once.
+    reported: BTreeSet<(&'static str, Span)>,
+    values: BTreeMap<DeclId, Typed<'a>>,
+    types: BTreeMap<DeclId, Type>,
+    open: BTreeSet<DeclId>,
+    cyclic: BTreeSet<DeclId>,
+    signatures: BTreeMap<DeclId, Option<Rc<Native>>>,
+    pub(crate) drafts: Vec<Draft>,
+    /// Drafts by key and cache policy.
+    keyed: BTreeMap<(crate::key::Key, bool), usize>,
+    pub(crate) leaves: Vec<Leaf>,
+    pub(crate) roots: Vec<Root>,
+    pub(crate) params: Vec<ParamInfo>,
+    place: Place,
+    /// Calls of declared functions that are being inlined, outermost first.
+    calls: Vec<Span>,
+    /// Above zero: types are checked, no nodes are drafted.
+    quiet: usize,
+    /// Above zero: inside a function of rows.
+    in_row: usize,
+    depth: usize,
+    steps: usize,
+    exhausted: bool,
+    /// Look into the bodies of library functions too.
+    pub(crate) check_library: bool,
+    pub(crate) schemas: BTreeMap<String, Option<Rc<crate::schema::Schema>>>,
+}
+
+/// Which declaration the drafts belong to.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    name: String,
+    doc: Option<String>,
+    attributes: Rc<Attributes>,
+}
+
+impl<'a> Evaluator<'a> {
+    pub(crate) fn new(
+        program: &'a Program,
+        inputs: Inputs<'a>,
+        purpose: Purpose,
+        sources: &'a mut Sources,
+        cyclic: BTreeSet<DeclId>,
+    ) -> Self {
+        Self {
+            program,
+            inputs,
+            purpose,
+            sources,
+            problems: Vec::new(),
+            reported: BTreeSet::new(),
+            values: BTreeMap::new(),
+            types: BTreeMap::new(),
+            open: BTreeSet::new(),
+            cyclic,
+            signatures: BTreeMap::new(),
+            drafts: Vec::new(),
+            keyed: BTreeMap::new(),
+            leaves: Vec::new(),
+            roots: Vec::new(),
+            params: Vec::new(),
+            place: Place::default(),
+            calls: Vec::new(),
+            quiet: 0,
+            in_row: 0,
+            depth: 0,
+            steps: 0,
+            exhausted: false,
+            check_library: false,
+            schemas: BTreeMap::new(),
+        }
+    }
+
+    /// Report a problem once per place. Inside an inlined function the call is shown too.
+    pub(crate) fn report(&mut self, mut problem: Problem) {
+        if !self.reported.insert((problem.code, problem.span)) {
+            return;
+        }
+        if let Some(call) = self.calls.first()
+            && *call != problem.span
+        {
+            problem = problem.also(*call, "in this call");
+        }
+        self.problems.push(problem);
+    }
+
+    /// Report an error and give the silent value.
+    pub(crate) fn fail(&mut self, problem: Problem) -> Typed<'a> {
+        self.report(problem);
+        Typed::error()
+    }
+
+    /// Evaluate without drafting nodes.
+    fn quietly<T>(&mut self, body: impl FnOnce(&mut Self) -> T) -> T {
+        self.quiet += 1;
+        let result = body(self);
+        self.quiet -= 1;
+        result
+    }
+
+    /// Whether nodes are drafted.
+    pub(crate) fn drafting(&self) -> bool {
+        self.quiet == 0
+    }
+
+    /// Whether an expression of the program's own file or of a used file is looked at.
+    pub(crate) fn source_of(&self, span: Span) -> String {
+        self.sources.slice(span).to_owned()
+    }
+}

@@ -1,0 +1,111 @@
+//! What the runtime obeys: levels, threads, devices, batch groups, and the critical path.
+
+use super::{NodeId, Plan, Worker};
+use crate::eval::Draft;
+use crate::host::Machine;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+use std::collections::BTreeMap;
+
+/// Estimated cost of a heavy op against a light one.
+const HEAVY: u64 = 100;
+
+/// Fill the annotations of a plan whose nodes stand in topological order.
+pub(super) fn annotate(plan: &mut Plan, drafts: &[&Draft], machine: Machine) {
+    let graph = graph(plan);
+    levels(plan, &graph);
+    for (node, draft) in plan.nodes.iter_mut().zip(drafts) {
+        node.runs.threads = if draft.all_threads { machine.threads.max(1) } else { 1 };
+        let gpu = draft.attributes.gpu.filter(|_| node.runs.worker == Worker::Torch);
+        if let Some(gpu) = gpu.filter(|gpu| gpu.count > 0 && gpu.count <= machine.gpus) {
+            node.runs.gpu = gpu.count;
+            node.runs.device = "cuda".into();
+        }
+        node.runs.exclusive = node
+            .runs
+            .memory
+            .is_some_and(|memory| memory > machine.memory / 2 && machine.memory > 0);
+    }
+    groups(plan, drafts);
+    critical(plan, &graph, drafts);
+}
+
+fn graph(plan: &Plan) -> DiGraph<NodeId, ()> {
+    let mut graph = DiGraph::with_capacity(plan.nodes.len(), plan.nodes.len());
+    for node in &plan.nodes {
+        let to = graph.add_node(node.id);
+        for input in node.inputs() {
+            graph.update_edge(NodeIndex::new(input.node.0 as usize), to, ());
+        }
+    }
+    graph
+}
+
+/// The longest path from a source, and the most nodes on one level.
+fn levels(plan: &mut Plan, graph: &DiGraph<NodeId, ()>) {
+    let mut levels: Vec<u32> = Vec::with_capacity(plan.nodes.len());
+    let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+    for at in graph.node_indices() {
+        let before = graph.neighbors_directed(at, petgraph::Direction::Incoming);
+        let level =
+            before.filter_map(|input| levels.get(input.index())).max().map_or(0, |level| level + 1);
+        levels.push(level);
+        *counts.entry(level).or_default() += 1;
+    }
+    for (node, level) in plan.nodes.iter_mut().zip(levels) {
+        node.runs.level = level;
+    }
+    plan.widest = counts.values().copied().max().unwrap_or(0);
+}
+
+/// Nodes of one op that share the arguments named by `group` get one number.
+fn groups(plan: &mut Plan, drafts: &[&Draft]) {
+    let mut members: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, (node, draft)) in plan.nodes.iter().zip(drafts).enumerate() {
+        if draft.group.is_empty() {
+            continue;
+        }
+        let shared: Vec<String> = draft
+            .group
+            .iter()
+            .filter_map(|name| Some(format!("{name}={:?}", node.args.get(name)?)))
+            .collect();
+        if !shared.is_empty() {
+            members.entry(format!("{} {}", node.op, shared.join(" "))).or_default().push(at);
+        }
+    }
+    let groups = members.into_values().filter(|group| group.len() > 1);
+    for (number, group) in (0u32..).zip(groups) {
+        for at in group {
+            if let Some(node) = plan.nodes.get_mut(at) {
+                node.runs.group = Some(number);
+            }
+        }
+    }
+}
+
+/// Mark the most expensive path through the plan.
+fn critical(plan: &mut Plan, graph: &DiGraph<NodeId, ()>, drafts: &[&Draft]) {
+    let mut best: Vec<(u64, Option<usize>)> = Vec::with_capacity(plan.nodes.len());
+    for (at, draft) in graph.node_indices().zip(drafts) {
+        let own = if draft.heavy { HEAVY } else { 1 };
+        let before = graph.edges_directed(at, petgraph::Direction::Incoming);
+        let before = before.map(|edge| edge.source().index());
+        let longest = before
+            .filter_map(|input| Some((best.get(input)?.0, input)))
+            .max_by_key(|(cost, input)| (*cost, std::cmp::Reverse(*input)));
+        best.push(match longest {
+            Some((cost, input)) => (cost + own, Some(input)),
+            None => (own, None),
+        });
+    }
+    let last =
+        best.iter().enumerate().max_by_key(|(at, (cost, _))| (*cost, std::cmp::Reverse(*at)));
+    let mut at = last.map(|(at, _)| at);
+    while let Some(here) = at {
+        if let Some(node) = plan.nodes.get_mut(here) {
+            node.runs.critical = true;
+        }
+        at = best.get(here).and_then(|(_, before)| *before);
+    }
+}

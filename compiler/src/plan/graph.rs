@@ -1,0 +1,167 @@
+//! From drafts to the plan: what nothing needs is dropped, the rest is numbered and named.
+
+use super::annotate::annotate;
+use super::{Annotations, Arg, Input, Node, NodeId, Plan, Root};
+use crate::eval::{Draft, ParamInfo};
+use crate::host::Machine;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Make the plan of a program's drafts and roots.
+pub(crate) fn plan(
+    file: &str,
+    drafts: Vec<Draft>,
+    mut roots: Vec<Root>,
+    params: &[ParamInfo],
+    machine: Machine,
+) -> Plan {
+    let kept = needed(&drafts, &roots);
+    let numbers: BTreeMap<usize, NodeId> =
+        (0u32..).zip(&kept).map(|(number, draft)| (*draft, NodeId(number))).collect();
+    let names = names(&drafts, &kept);
+    let mut nodes = Vec::with_capacity(kept.len());
+    for (at, draft) in drafts.iter().enumerate() {
+        let Some(id) = numbers.get(&at) else { continue };
+        let name = names.get(&at).cloned().unwrap_or_default();
+        nodes.push(node(draft, *id, name, &numbers));
+    }
+    for root in &mut roots {
+        renumber(&mut root.value, &numbers);
+        if let Some(shows) = &mut root.shows {
+            renumber(&mut shows.left, &numbers);
+            renumber(&mut shows.right, &numbers);
+        }
+    }
+    roots.sort_by_key(|root| root.span);
+    let params = params
+        .iter()
+        .filter_map(|param| Some((param.name.clone(), param.value.clone()?)))
+        .collect();
+    let mut plan = Plan { file: file.to_owned(), nodes, roots, params, widest: 0 };
+    let kept: Vec<&Draft> = kept.iter().filter_map(|at| drafts.get(*at)).collect();
+    annotate(&mut plan, &kept, machine);
+    debug_assert!(
+        is_sound(&plan),
+        "nodes are numbered in topological order and each is needed once"
+    );
+    plan
+}
+
+/// The drafts that an output, a check or an effect needs, in order.
+fn needed(drafts: &[Draft], roots: &[Root]) -> Vec<usize> {
+    let mut needed = BTreeSet::new();
+    let mut open: Vec<usize> = Vec::new();
+    for root in roots {
+        let mut inputs = Vec::new();
+        root.value.inputs(&mut inputs);
+        if let Some(shows) = &root.shows {
+            shows.left.inputs(&mut inputs);
+            shows.right.inputs(&mut inputs);
+        }
+        open.extend(inputs.iter().map(|input| input.node.0 as usize));
+    }
+    open.extend(drafts.iter().enumerate().filter(|(_, draft)| draft.effect).map(|(at, _)| at));
+    while let Some(at) = open.pop() {
+        if let Some(draft) = drafts.get(at)
+            && needed.insert(at)
+        {
+            let mut inputs = Vec::new();
+            draft.args.values().for_each(|arg| arg.inputs(&mut inputs));
+            open.extend(inputs.iter().map(|input| input.node.0 as usize));
+        }
+    }
+    needed.into_iter().collect()
+}
+
+/// Unique names: the declaration's for its result, else the declaration's and the op's last word.
+fn names(drafts: &[Draft], kept: &[usize]) -> BTreeMap<usize, String> {
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut names = BTreeMap::new();
+    let results = kept.iter().filter(|at| drafts.get(**at).is_some_and(|draft| draft.result));
+    let others = kept.iter().filter(|at| drafts.get(**at).is_some_and(|draft| !draft.result));
+    let mut next: BTreeMap<String, usize> = BTreeMap::new();
+    for at in results.chain(others) {
+        let Some(draft) = drafts.get(*at) else { continue };
+        let word = draft.op.rsplit('.').next().unwrap_or(&draft.op);
+        let base = match (draft.result, draft.place.is_empty()) {
+            (true, _) => draft.place.clone(),
+            (false, true) => word.to_owned(),
+            (false, false) => format!("{}.{word}", draft.place),
+        };
+        let count = next.entry(base.clone()).or_insert(1);
+        let mut name = base.clone();
+        while !taken.insert(name.clone()) {
+            *count += 1;
+            name = format!("{base}#{count}");
+        }
+        names.insert(*at, name);
+    }
+    names
+}
+
+fn node(draft: &Draft, id: NodeId, name: String, numbers: &BTreeMap<usize, NodeId>) -> Node {
+    let mut args = draft.args.clone();
+    args.values_mut().for_each(|arg| renumber(arg, numbers));
+    Node {
+        id,
+        name,
+        op: draft.op.clone(),
+        version: draft.version,
+        tool: draft.tool.clone(),
+        args,
+        nokey: draft.nokey.clone(),
+        key: draft.key,
+        ty: draft.ty.to_string(),
+        columns: draft.columns.clone(),
+        span: draft.span,
+        call: draft.call.clone(),
+        doc: draft.doc.clone(),
+        runs: Annotations {
+            worker: draft.worker,
+            threads: 1,
+            gpu: 0,
+            device: "cpu".into(),
+            memory: draft.attributes.memory,
+            exclusive: false,
+            level: 0,
+            group: None,
+            critical: false,
+            retry: draft.attributes.retry,
+            timeout: draft.attributes.timeout,
+            cache: !draft.attributes.cache_off,
+            promise: draft.promise,
+            streamable: draft.streamable,
+            effect: draft.effect,
+        },
+    }
+}
+
+fn renumber(arg: &mut Arg, numbers: &BTreeMap<usize, NodeId>) {
+    match arg {
+        Arg::Input(Input { node, .. }) => {
+            if let Some(number) = numbers.get(&(node.0 as usize)) {
+                *node = *number;
+            }
+        }
+        Arg::List(items) => items.iter_mut().for_each(|item| renumber(item, numbers)),
+        Arg::Record(fields) => fields.values_mut().for_each(|field| renumber(field, numbers)),
+        Arg::Const(_) | Arg::Row(_) | Arg::Columns(_) | Arg::Files(_) => {}
+    }
+}
+
+/// The invariants of the passes: topological numbers, unique names, no two nodes of one key and cache policy, and keys
+/// that are those of the arguments.
+fn is_sound(plan: &Plan) -> bool {
+    let mut names = BTreeSet::new();
+    let mut keys = BTreeSet::new();
+    plan.nodes.iter().enumerate().all(|(at, node)| {
+        let earlier = node.inputs().iter().all(|input| (input.node.0 as usize) < at);
+        let fields =
+            crate::key::plan_fields(node, |id| plan.nodes.get(id.0 as usize).map(|node| node.key));
+        let keyed = fields.is_some_and(|fields| fields.key() == node.key);
+        node.id.0 as usize == at
+            && earlier
+            && keyed
+            && names.insert(&node.name)
+            && keys.insert((node.key, node.runs.cache))
+    })
+}

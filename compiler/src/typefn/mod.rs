@@ -1,0 +1,42 @@
+//! Type functions: ops whose result type depends on the values of their arguments. A closed list.
+
+mod derive;
+mod join;
+mod read;
+mod resample;
+mod select;
+mod split;
+
+use crate::eval::{Evaluator, NativeCall};
+use crate::types::Type;
+use pipe_grammar::Problem;
+
+/// The type of a call's result. `None` after a reported mistake.
+pub(crate) fn apply<'a>(
+    evaluator: &mut Evaluator<'a>,
+    name: &str,
+    call: &mut NativeCall<'a>,
+) -> Option<Type> {
+    match name {
+        "read" => read::result(evaluator, call),
+        "derive" => derive::result(evaluator, call),
+        "select" => select::result(evaluator, call),
+        "join" => join::result(evaluator, call),
+        "resample" => resample::result(evaluator, call),
+        "split" => split::result(evaluator, call),
+        "compute" => {
+            let problem = Problem::error(
+                "types::compiler_only",
+                call.site.callee,
+                "the compiler writes `value.compute` itself",
+            );
+            evaluator.report(problem.help("write the expression: `score.f1 >= 0.8`"));
+            None
+        }
+        other => {
+            let message = format!("there is no type function `{other}`");
+            evaluator.report(Problem::error("resolve::native", call.declared, message));
+            None
+        }
+    }
+}
