@@ -173,10 +173,17 @@ class Recording:
         limit = time.monotonic() + window.length * 1.6 + 5
         began = stamp(time.time())
         while time.monotonic() < limit:
-            with open(os.path.join(self.folder, "service.log"), encoding="utf-8") as file:
-                if any(mark in line and line[:24] >= began for line in file):
-                    return
+            if any(mark in line and line[:24] >= began for line in self.current_log()):
+                return
             time.sleep(0.1)
+
+    def current_log(self):
+        """The lines since the last rotation; none in the moment of a rotation, when there is no file."""
+        try:
+            with open(os.path.join(self.folder, "service.log"), encoding="utf-8") as file:
+                return file.read().splitlines()
+        except FileNotFoundError:
+            return []
 
     def break_something(self, window):
         if window.kind == "slow_dependency":

@@ -165,7 +165,8 @@ class Shop:
             self.log.write("INFO", "backup", "backup started, shop.db -> backup.db")
             code = self.child("backup", self.storage.path, target, "%.2f" % seconds)
             size = os.path.getsize(target) if os.path.exists(target) else 0
-            self.log.write("INFO" if code == 0 else "ERROR", "backup", "backup finished with status %d, %.1f MB in %.1f s" % (
+            level = "INFO" if code == 0 else "ERROR"
+            self.log.write(level, "backup", "backup finished with status %d, %.1f MB in %.1f s" % (
                 code, size / 1e6, time.monotonic() - began))
             if os.path.exists(target):
                 os.remove(target)
