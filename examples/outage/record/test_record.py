@@ -123,8 +123,8 @@ class Committed(unittest.TestCase):
                  "log_rotation": ("rotating log", "rotated log"), "load_ramp": ("draining", "is back")}
         stamped = [(moment(line[:24]), line) for line in self.lines]
         for label in self.labels:
-            inside = [line for at, line in stamped
-                      if moment(label["start"]) - 1 <= at <= moment(label["end"]) + 1]
+            start, end = moment(label["start"]) - 1, moment(label["end"]) + 1
+            inside = [line for at, line in stamped if start <= at <= end]
             for mark in marks.get(label["kind"], ()):
                 self.assertTrue(any(mark in line for line in inside), (label, mark))
 
