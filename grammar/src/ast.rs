@@ -3,6 +3,10 @@
 //! Every node knows its place. Broken declarations stay in the tree as [`ItemKind::Broken`] and broken
 //! expressions as [`ExprKind::Broken`], so that later stages can stay silent about them.
 
+mod same;
+
+pub use same::same;
+
 use crate::source::Span;
 
 /// A word with its place.

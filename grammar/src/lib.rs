@@ -9,6 +9,7 @@ mod limits;
 mod lower;
 mod parse;
 mod patch;
+mod print;
 mod recover;
 mod scan;
 mod syntax;
@@ -16,6 +17,7 @@ mod trivia;
 
 pub use limits::{MAX_BYTES, MAX_NESTING};
 pub use parse::{Parsed, parse};
+pub use print::{Formatted, format};
 pub use problem::{Edit, Label, Problem, Severity};
 pub use source::{FileId, Place, SourceFile, Span};
 pub use trivia::{Comment, Trivia};

@@ -10,6 +10,7 @@ use crate::source::SourceFile;
 use crate::syntax::{Grammar, Rule};
 use crate::trivia::{Trivia, trivia};
 use pest::Parser;
+use std::ops::Range;
 
 /// What a file says, what is wrong with it, and its comments.
 #[derive(Clone, Debug, Default)]
@@ -30,31 +31,46 @@ impl Parsed {
     }
 }
 
+/// A part of a file, for the formatter.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    /// The declaration with this index was read as it stands.
+    Item(usize),
+    /// These bytes were not, or not without repairs.
+    Unread(Range<usize>),
+}
+
 /// Reads a file. Never fails and never panics: whatever the text is, there is a tree and a list of problems.
 #[must_use]
 pub fn parse(source: &SourceFile) -> Parsed {
+    read(source).0
+}
+
+/// Reads a file and says which parts of it were read as they stand.
+pub(crate) fn read(source: &SourceFile) -> (Parsed, Vec<Part>) {
     if let Some(problem) = limits::too_large(source) {
-        return Parsed { problems: vec![problem], ..Parsed::default() };
+        return (Parsed { problems: vec![problem], ..Parsed::default() }, Vec::new());
     }
     let trivia = trivia(source);
     let text = source.text.as_str();
     let doc = trivia.module_doc(text);
     if let Some(place) = limits::nesting(source.id, text) {
         let module = Module { doc, items: Vec::new() };
-        return Parsed { module, problems: vec![limits::too_deep(place)], trivia };
+        return (Parsed { module, problems: vec![limits::too_deep(place)], trivia }, Vec::new());
     }
     let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
     let whole = Patched::part(text, start..text.len());
     let pairs = Some(&whole.text).filter(|text| !text.contains(recover::HOLE));
     let pairs = pairs.and_then(|text| Grammar::parse(Rule::file, text).ok());
-    let (items, mut problems) = match pairs {
+    let (items, mut problems, parts) = match pairs {
         Some(mut pairs) => {
             let mut lower = Lower::new(source.id, text, &trivia, &whole);
             let items = pairs.next().map(|file| lower.items(file)).unwrap_or_default();
-            (items, lower.problems)
+            let parts = (0..items.len()).map(Part::Item).collect();
+            (items, lower.problems, parts)
         }
         None => recover::items(source, start, &trivia),
     };
     problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
-    Parsed { module: Module { doc, items }, problems, trivia }
+    (Parsed { module: Module { doc, items }, problems, trivia }, parts)
 }

@@ -1,16 +1,19 @@
-//! Valid programs parse without problems.
+//! Every program in the repository reads without problems.
+
+mod corpus;
 
 use pipe_grammar::{FileId, SourceFile, parse};
 
 #[test]
-fn sketch_examples() {
-    let folder =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/sketch/examples");
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let text = std::fs::read_to_string(&path).unwrap();
-        let parsed = parse(&SourceFile::new(FileId(0), path.display().to_string(), text));
-        assert!(parsed.problems.is_empty(), "{}: {:#?}", path.display(), parsed.problems);
-        println!("{:#?}", parsed.module);
+fn programs_of_the_repository_read() {
+    let programs = corpus::programs();
+    assert!(programs.len() > 5, "the repository's programs were not found");
+    let mut wrong = Vec::new();
+    for (name, text) in programs {
+        let problems = parse(&SourceFile::new(FileId(0), name.as_str(), text)).problems;
+        if !problems.is_empty() {
+            wrong.push(format!("{name}: {problems:#?}"));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

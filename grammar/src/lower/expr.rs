@@ -10,17 +10,18 @@ use pest::iterators::{Pair, Pairs};
 use std::iter::Peekable;
 
 /// How tight operators bind, loosest first.
-mod level {
-    pub(super) const COALESCE: u8 = 1;
-    pub(super) const OR: u8 = 2;
-    pub(super) const AND: u8 = 3;
-    pub(super) const NOT: u8 = 4;
-    pub(super) const COMPARE: u8 = 5;
-    pub(super) const PIPE: u8 = 6;
-    pub(super) const RANGE: u8 = 7;
-    pub(super) const ADD: u8 = 8;
-    pub(super) const MULTIPLY: u8 = 9;
-    pub(super) const NEGATE: u8 = 10;
+pub(crate) mod level {
+    pub(crate) const COALESCE: u8 = 1;
+    pub(crate) const OR: u8 = 2;
+    pub(crate) const AND: u8 = 3;
+    pub(crate) const NOT: u8 = 4;
+    pub(crate) const COMPARE: u8 = 5;
+    pub(crate) const PIPE: u8 = 6;
+    pub(crate) const RANGE: u8 = 7;
+    pub(crate) const ADD: u8 = 8;
+    pub(crate) const MULTIPLY: u8 = 9;
+    pub(crate) const NEGATE: u8 = 10;
+    pub(crate) const TERM: u8 = 11;
 }
 
 /// An operand while precedence is applied.

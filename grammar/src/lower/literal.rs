@@ -209,15 +209,12 @@ fn dedent(parts: Vec<StrPart>) -> Vec<StrPart> {
     }
     let margin = margin(&parts, opened);
     let mut at_line_start = opened;
-    for part in &mut parts {
-        match part {
-            StrPart::Text(text) => {
-                let (stripped, ends) = strip(text, &margin, at_line_start);
-                *text = stripped;
-                at_line_start = ends;
-            }
-            StrPart::Interpolation(_) => at_line_start = false,
+    let count = parts.len();
+    for (index, part) in parts.iter_mut().enumerate() {
+        if let StrPart::Text(text) = part {
+            *text = strip(text, &margin, at_line_start, index + 1 < count);
         }
+        at_line_start = false;
     }
     parts.retain(|part| !matches!(part, StrPart::Text(text) if text.is_empty()));
     if parts.is_empty() { vec![StrPart::Text(String::new())] } else { parts }
@@ -255,23 +252,20 @@ fn common(left: &str, right: &str) -> String {
     left.chars().zip(right.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
 }
 
-/// `text` without `margin` at the start of each line; blank lines lose all their white space up to the margin.
-fn strip(text: &str, margin: &str, at_line_start: bool) -> (String, bool) {
+/// `text` without `margin` at the start of each line; lines of white space alone become empty.
+fn strip(text: &str, margin: &str, at_line_start: bool, followed: bool) -> String {
     let mut out = String::with_capacity(text.len());
-    for (number, line) in text.split('\n').enumerate() {
+    let mut lines = text.split('\n').enumerate().peekable();
+    while let Some((number, line)) = lines.next() {
         if number > 0 {
             out.push('\n');
         }
+        let blank = line.trim().is_empty() && !(followed && lines.peek().is_none());
         if number == 0 && !at_line_start {
             out.push_str(line);
-            continue;
-        }
-        let blank = line.trim().is_empty();
-        match line.strip_prefix(margin) {
-            Some(rest) => out.push_str(rest),
-            None if blank => {}
-            None => out.push_str(line),
+        } else if !blank {
+            out.push_str(line.strip_prefix(margin).unwrap_or(line));
         }
     }
-    (out, false)
+    out
 }

@@ -8,6 +8,8 @@ mod item;
 mod literal;
 mod ty;
 
+pub(crate) use expr::{is_comparison, level};
+
 use crate::ast::{Expr, ExprKind, Item, Name};
 use crate::patch::Patched;
 use crate::problem::Problem;

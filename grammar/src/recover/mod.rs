@@ -20,8 +20,10 @@ mod view;
 use crate::ast::{Item, ItemKind};
 use crate::limits;
 use crate::lower::Lower;
+use crate::parse::Part;
 use crate::patch::Patched;
 use crate::problem::Problem;
+use crate::scan::{Kind, Scanner};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Grammar, Rule};
 use crate::trivia::Trivia;
@@ -44,14 +46,14 @@ pub(crate) fn items(
     source: &SourceFile,
     start: usize,
     trivia: &Trivia,
-) -> (Vec<Item>, Vec<Problem>) {
-    let mut reader = Reader { source, trivia, items: Vec::new(), problems: Vec::new() };
+) -> (Vec<Item>, Vec<Problem>, Vec<Part>) {
+    let mut reader = Reader { source, trivia, items: Vec::new(), problems: Vec::new(), parts: Vec::new() };
     let chunks = split::split(&source.text, start);
     let mut rest = chunks.as_slice();
     while let Some(taken) = reader.next(rest) {
         rest = rest.get(taken..).unwrap_or_default();
     }
-    (reader.items, reader.problems)
+    (reader.items, reader.problems, reader.parts)
 }
 
 struct Reader<'a> {
@@ -59,12 +61,15 @@ struct Reader<'a> {
     trivia: &'a Trivia,
     items: Vec<Item>,
     problems: Vec<Problem>,
+    parts: Vec<Part>,
 }
 
 /// What reading one part of the file gave.
 struct Outcome {
     items: Vec<Item>,
     problems: Vec<Problem>,
+    /// The bytes from the first token to the last.
+    range: Range<usize>,
     /// The part has a whole tree, if need be after repairs.
     whole: bool,
 }
@@ -106,14 +111,24 @@ impl Reader<'_> {
     }
 
     fn take(&mut self, outcome: Outcome) {
+        if outcome.problems.is_empty() {
+            let first = self.items.len();
+            self.parts.extend((first..first + outcome.items.len()).map(Part::Item));
+        } else {
+            self.parts.push(Part::Unread(outcome.range));
+        }
         self.items.extend(outcome.items);
         self.problems.extend(outcome.problems);
     }
 
     fn read(&self, range: Range<usize>) -> Outcome {
-        let mut text = Patched::part(&self.source.text, range);
+        let part = self.source.text.get(range.clone()).unwrap_or("");
+        let tokens = Scanner::new(part).filter(|token| token.kind != Kind::Comment);
+        let length = tokens.last().map_or(0, |token| token.end);
+        let range = range.start..range.start + length;
+        let mut text = Patched::part(&self.source.text, range.clone());
         if !text.text.contains(finding::HOLE) && Grammar::parse(Rule::file, &text.text).is_ok() {
-            return self.lower(&text, Vec::new());
+            return self.lower(&text, range, Vec::new());
         }
         let mut problems = Vec::new();
         for finding in lexical::holes(&View::new(self.source.id, &text)).into_iter().rev() {
@@ -131,7 +146,7 @@ impl Reader<'_> {
             let finding = match lexical::first(&view).or_else(|| brackets::first(&view)) {
                 Some(finding) => finding,
                 None => match Failure::of(&text.text) {
-                    None => return self.lower(&text, problems),
+                    None => return self.lower(&text, range, problems),
                     Some(failure) if failure.stack => {
                         problems.push(limits::too_deep(view.span(0..0)));
                         break;
@@ -160,16 +175,16 @@ impl Reader<'_> {
             }
         }
         let broken = self.broken(&text);
-        Outcome { items: vec![broken], problems, whole: false }
+        Outcome { items: vec![broken], problems, range, whole: false }
     }
 
-    fn lower(&self, text: &Patched, mut problems: Vec<Problem>) -> Outcome {
+    fn lower(&self, text: &Patched, range: Range<usize>, mut problems: Vec<Problem>) -> Outcome {
         let mut lower = Lower::new(self.source.id, &self.source.text, self.trivia, text);
         let pairs = Grammar::parse(Rule::file, &text.text).ok();
         let file = pairs.and_then(|mut pairs| pairs.next());
         let items = file.map(|file| lower.items(file)).unwrap_or_default();
         problems.append(&mut lower.problems);
-        Outcome { items, problems, whole: true }
+        Outcome { items, problems, range, whole: true }
     }
 
     fn broken(&self, text: &Patched) -> Item {
