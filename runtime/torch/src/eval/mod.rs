@@ -1,0 +1,3 @@
+//! Judging models.
+
+pub mod perplexity;

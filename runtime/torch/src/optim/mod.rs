@@ -1,0 +1,4 @@
+//! Optimizers with state that can be saved, learning-rate schedules, and gradient clipping.
+
+pub mod adamw;
+pub mod schedule;
