@@ -222,6 +222,7 @@ macro_rules! getters {
             }
         )*}
 
+        #[expect(clippy::needless_lifetimes, reason = "some of the types name it")]
         impl Args {$(
             #[doc = $doc]
             ///

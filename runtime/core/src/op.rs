@@ -13,6 +13,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// A decoded form of an artifact, shared between ops.
+pub type Decoded = Arc<dyn Any + Send + Sync>;
+
 /// One operation.
 pub trait Op: Send + Sync {
     /// Its name in the standard library, `data.join`.
@@ -91,14 +94,15 @@ pub trait Context: Sync {
     fn path(&self, artifact: &Artifact) -> Result<PathBuf, OpError>;
 
     /// A decoded form of the artifact, made by `decode` once and shared while memory allows.
+    /// There is one such form per kind of artifact.
     ///
     /// # Errors
     /// Those of `decode`.
     fn decoded(
         &self,
         artifact: &Artifact,
-        decode: &dyn Fn(&Path) -> Result<Arc<dyn Any + Send + Sync>, OpError>,
-    ) -> Result<Arc<dyn Any + Send + Sync>, OpError>;
+        decode: &dyn Fn(&Path) -> Result<Decoded, OpError>,
+    ) -> Result<Decoded, OpError>;
 
     /// A fresh path in this node's scratch folder, to write a new artifact to.
     ///

@@ -2,11 +2,12 @@
 
 use crate::op::Op;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Ops that run in this process.
 #[derive(Default)]
 pub struct Registry {
-    ops: BTreeMap<&'static str, Box<dyn Op>>,
+    ops: BTreeMap<&'static str, Arc<dyn Op>>,
 }
 
 impl Registry {
@@ -22,7 +23,7 @@ impl Registry {
     /// When there is one of that name: two crates claim it.
     pub fn register(&mut self, op: Box<dyn Op>) -> &mut Self {
         let name = op.name();
-        let before = self.ops.insert(name, op);
+        let before = self.ops.insert(name, Arc::from(op));
         assert!(before.is_none(), "two ops are named {name}");
         self
     }
@@ -40,8 +41,8 @@ impl Registry {
 
     /// The op of that name.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<&dyn Op> {
-        self.ops.get(name).map(AsRef::as_ref)
+    pub fn find(&self, name: &str) -> Option<&Arc<dyn Op>> {
+        self.ops.get(name)
     }
 
     /// Name and version of every op, sorted by name.

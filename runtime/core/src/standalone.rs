@@ -1,13 +1,12 @@
 //! A context without a store: artifacts are files below one folder. For tests of ops, and tools.
 
 use crate::content;
-use crate::op::{Context, OpError};
+use crate::op::{Context, Decoded, OpError};
 use crate::value::{Artifact, Value};
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// A context without a store.
 pub struct Standalone {
@@ -83,8 +82,8 @@ impl Context for Standalone {
     fn decoded(
         &self,
         artifact: &Artifact,
-        decode: &dyn Fn(&Path) -> Result<Arc<dyn Any + Send + Sync>, OpError>,
-    ) -> Result<Arc<dyn Any + Send + Sync>, OpError> {
+        decode: &dyn Fn(&Path) -> Result<Decoded, OpError>,
+    ) -> Result<Decoded, OpError> {
         decode(&self.path(artifact)?)
     }
 

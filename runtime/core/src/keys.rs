@@ -1,0 +1,35 @@
+//! Keys at run time: the compiler's fields, filled with plan keys or with digests of values.
+
+use crate::value::Value;
+use pipe_compiler::key::{self, KeyFields};
+use pipe_compiler::plan::{Input, Node, Plan};
+
+/// The readable fields behind a node's plan key.
+#[must_use]
+pub fn plan_fields(plan: &Plan, node: &Node) -> Option<KeyFields> {
+    key::action_fields(node, |input| {
+        let key = plan.nodes.get(input.node.0 as usize)?.key.to_string();
+        Some(if input.path.is_empty() { key } else { format!("{key}.{}", input.path.join(".")) })
+    })
+}
+
+/// The readable fields behind a node's action key, given the values of its inputs.
+pub(crate) fn action_fields<'v>(
+    node: &Node,
+    value_of: &dyn Fn(&Input) -> Option<&'v Value>,
+) -> Option<KeyFields> {
+    key::action_fields(node, |input| Some(value_of(input)?.project(&input.path).ok()?.digest()))
+}
+
+/// Whether each node may give another result next time although nothing changed: `@cache(off)`, effects,
+/// and whatever reads them. Plan keys say nothing about those.
+pub(crate) fn volatile(plan: &Plan) -> Vec<bool> {
+    let mut volatile: Vec<bool> = Vec::with_capacity(plan.nodes.len());
+    for node in &plan.nodes {
+        let reads = |input: &&Input| volatile.get(input.node.0 as usize).copied().unwrap_or(false);
+        let own = !node.runs.cache || node.runs.effect;
+        let inherits = node.inputs().iter().any(reads);
+        volatile.push(own || inherits);
+    }
+    volatile
+}

@@ -1,0 +1,363 @@
+//! A run: the public way to execute a plan.
+
+use crate::args::resolve_arg;
+use crate::cancel::Cancel;
+use crate::events::{Event, NodeState};
+use crate::keys;
+use crate::op::{ArgValue, OpError};
+use crate::outputs::{Check, Outputs, Written};
+use crate::registry::Registry;
+use crate::schedule::{Engine, Machine, index};
+use crate::shown;
+use crate::store::locks::{self, Attempt, Lock};
+use crate::store::{NodeRow, RunEnd, Store, disk, remove_all};
+use crate::value::Value;
+use pipe_compiler::plan::{Arg, Comparison, Plan, Root, RootKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Folder of the outputs, `out/<stem>`.
+    pub out: PathBuf,
+    /// What nodes may use together.
+    pub machine: Machine,
+    /// Look nothing up: compute everything again.
+    pub fresh: bool,
+    /// Stops the run from outside.
+    pub cancel: Cancel,
+    /// The worker program `pipe-torch`, when it was found.
+    pub worker: Option<PathBuf>,
+    /// Deterministic kernels only.
+    pub deterministic: bool,
+    /// Bytes of decoded artifacts kept in memory.
+    pub decoded_bytes: u64,
+}
+
+impl RunOptions {
+    /// The usual way to run, with outputs below `out`.
+    #[must_use]
+    pub fn new(out: impl Into<PathBuf>) -> Self {
+        Self {
+            out: out.into(),
+            machine: Machine::default(),
+            fresh: false,
+            cancel: Cancel::new(),
+            worker: None,
+            deterministic: false,
+            decoded_bytes: 512 << 20,
+        }
+    }
+}
+
+/// A node that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Its name, or `output NAME`.
+    pub node: String,
+    /// Why.
+    pub error: OpError,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunSummary {
+    /// Its number in the store.
+    pub run: i64,
+    /// Nodes that ran.
+    pub ran: usize,
+    /// Nodes whose results were in the store.
+    pub cached: usize,
+    /// Nodes that failed.
+    pub failed: usize,
+    /// Nodes that were skipped.
+    pub skipped: usize,
+    /// Checks that are false or could not be decided.
+    pub checks_failed: usize,
+    /// Wall time.
+    pub seconds: f64,
+    /// Stopped from outside with its state saved.
+    pub stopped: bool,
+    /// What failed.
+    pub failures: Vec<Failure>,
+    /// Outputs.
+    pub outputs: Vec<Written>,
+    /// Checks.
+    pub checks: Vec<Check>,
+}
+
+impl RunSummary {
+    /// The exit code of `pipe run`: 0 fine, 3 something failed or a check is false, 75 stopped.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        if self.stopped {
+            75
+        } else if self.failures.is_empty() && self.failed == 0 && self.checks_failed == 0 {
+            0
+        } else {
+            3
+        }
+    }
+}
+
+/// Run a plan: compute what its outputs and checks need and the store lacks, decide the checks, write
+/// the outputs.
+///
+/// # Errors
+/// When the store fails. Failures of nodes are in the summary.
+pub fn run(
+    plan: &Plan,
+    registry: &Registry,
+    store: &mut Store,
+    options: &RunOptions,
+    events: &mut dyn FnMut(Event),
+) -> Result<RunSummary, OpError> {
+    let start = Instant::now();
+    sound(plan)?;
+    let settings = serde_json::to_string(&plan.params).unwrap_or_default();
+    let number = store.begin_run(&plan.file, &settings)?;
+    let place = Place::claim(store, number)?;
+    store.mark_interrupted(&place.alive)?;
+    let mut engine =
+        Engine::new(plan, registry, store, options, events, number, place.scratch.clone());
+    let driven = engine.drive();
+    engine.close();
+    let mut summary = count(&engine);
+    summary.run = number;
+    let rows = node_rows(&engine);
+    if driven.is_ok() {
+        finish_roots(&mut engine, options, &mut summary)?;
+    }
+    summary.seconds = start.elapsed().as_secs_f64();
+    let used = std::mem::take(&mut engine.used);
+    let end = RunEnd {
+        state: match summary.exit_code() {
+            _ if driven.is_err() => "failed",
+            0 => "done",
+            75 => "stopped",
+            _ => "failed",
+        },
+        seconds: summary.seconds,
+        ran: summary.ran,
+        cached: summary.cached,
+        failed: summary.failed,
+        skipped: summary.skipped,
+        checks_failed: summary.checks_failed,
+    };
+    let finished = engine.store.finish_run(number, &end, &rows, &used);
+    engine.tell(Event::RunFinished {
+        ran: summary.ran,
+        cached: summary.cached,
+        failed: summary.failed,
+        skipped: summary.skipped,
+        checks_failed: summary.checks_failed,
+        seconds: summary.seconds,
+        stopped: summary.stopped,
+    });
+    driven.and(finished).map(|()| summary)
+}
+
+/// Inputs come before their readers, and node numbers are positions.
+fn sound(plan: &Plan) -> Result<(), OpError> {
+    let limit = |at: usize| {
+        move |arg: &Arg| {
+            let mut inputs = Vec::new();
+            arg.inputs(&mut inputs);
+            inputs.iter().all(|input| index(input) < at)
+        }
+    };
+    let node = |(at, node): (usize, &pipe_compiler::plan::Node)| {
+        node.id.0 as usize == at && node.args.values().all(limit(at))
+    };
+    let nodes = plan.nodes.iter().enumerate().all(node);
+    if nodes && plan.roots.iter().all(|root| limit(plan.nodes.len())(&root.value)) {
+        return Ok(());
+    }
+    Err(OpError::new("run::plan", "The plan is not in order.")
+        .help("Please report this together with the program."))
+}
+
+/// A run's place in the store: its scratch folder, and a lock that shows that it is alive.
+struct Place {
+    scratch: PathBuf,
+    alive: BTreeSet<i64>,
+    _lock: Lock,
+}
+
+impl Place {
+    fn claim(store: &Store, run: i64) -> Result<Self, OpError> {
+        let tmp = store.folder().join("tmp");
+        let lock = locks::wait(&tmp.join(format!("run-{run}.lock")))?;
+        let alive = sweep(&tmp, run)?;
+        let scratch = tmp.join(format!("run-{run}"));
+        Ok(Self { scratch, alive, _lock: lock })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = remove_all(&self.scratch);
+    }
+}
+
+/// Remove the scratch folders of runs whose processes are gone. Gives those that are alive.
+fn sweep(tmp: &Path, own: i64) -> Result<BTreeSet<i64>, OpError> {
+    let mut alive = BTreeSet::from([own]);
+    let entries = tmp.read_dir().map_err(|error| disk(tmp, &error))?;
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let number =
+            name.strip_prefix("run-").and_then(|rest| rest.strip_suffix(".lock")?.parse().ok());
+        let Some(run) = number.filter(|run| *run != own) else { continue };
+        match locks::attempt(&entry.path())? {
+            Attempt::Busy => drop(alive.insert(run)),
+            Attempt::Held(_lock) => {
+                let _ = remove_all(&tmp.join(format!("run-{run}")));
+            }
+        }
+    }
+    Ok(alive)
+}
+
+fn count(engine: &Engine<'_>) -> RunSummary {
+    let mut summary = RunSummary { stopped: engine.stopped, ..RunSummary::default() };
+    for (node, slot) in engine.plan.nodes.iter().zip(&engine.slots) {
+        match slot.how {
+            Some(NodeState::Ran) => summary.ran += 1,
+            Some(NodeState::Failed) => summary.failed += 1,
+            Some(NodeState::Skipped) => summary.skipped += 1,
+            Some(NodeState::Cached) | None => summary.cached += 1,
+        }
+        if let Some(error) = &slot.error {
+            summary.failures.push(Failure { node: node.name.clone(), error: error.clone() });
+        }
+    }
+    summary
+}
+
+fn node_rows(engine: &Engine<'_>) -> Vec<NodeRow> {
+    let row = |(node, slot): (&pipe_compiler::plan::Node, &crate::schedule::Slot)| NodeRow {
+        name: node.name.clone(),
+        op: node.op.clone(),
+        plan_key: node.key.to_string(),
+        fields: if slot.by_plan { None } else { keys::plan_fields(engine.plan, node) },
+        action_key: slot.action_key.clone(),
+        state: match slot.how {
+            Some(NodeState::Ran) => "ran",
+            Some(NodeState::Failed) => "failed",
+            Some(NodeState::Skipped) => "skipped",
+            Some(NodeState::Cached) | None => "cached",
+        },
+        seconds: slot.seconds,
+        digest: slot.digest.clone(),
+        error: slot.error.clone(),
+        context: slot.context.clone(),
+        peak_bytes: slot.peak_bytes,
+    };
+    engine.plan.nodes.iter().zip(&engine.slots).map(row).collect()
+}
+
+/// Decide the checks and write the outputs, also when a check is false or a node has failed.
+fn finish_roots(
+    engine: &mut Engine<'_>,
+    options: &RunOptions,
+    summary: &mut RunSummary,
+) -> Result<(), OpError> {
+    let plan = engine.plan;
+    let mut written = Vec::new();
+    let mut failures = Vec::new();
+    let mut rows = Vec::new();
+    let mut values = BTreeMap::new();
+    for root in &plan.roots {
+        values.insert(root.name.clone(), root_value(engine, &root.value));
+    }
+    {
+        let mut outputs = Outputs::new(&options.out, engine.store);
+        for root in &plan.roots {
+            let value = values.get(&root.name).and_then(|value| value.as_ref().ok());
+            match (root.kind, value) {
+                (RootKind::Output, Some(value)) => match outputs.write(&root.name, value) {
+                    Ok(done) => written.push(done),
+                    Err(error) => {
+                        failures.push(Failure { node: format!("output {}", root.name), error })
+                    }
+                },
+                (RootKind::Check, None) if summary.stopped => {}
+                (RootKind::Check, _) => {
+                    summary.checks.push(decide(engine, root, values.get(&root.name)))
+                }
+                (RootKind::Output, None) => {}
+            }
+        }
+        if !summary.checks.is_empty()
+            && let Err(error) = outputs.write_checks(&summary.checks)
+        {
+            failures.push(Failure { node: "checks.json".to_owned(), error });
+        }
+        rows.extend(outputs.into_rows());
+    }
+    let unchanged = engine.unchanged_outputs(&rows)?;
+    if !unchanged {
+        engine.store.write_outputs(engine.run, &rows)?;
+    }
+    for check in &summary.checks {
+        engine.tell(Event::CheckDecided {
+            name: check.name.clone(),
+            passed: check.passed,
+            value: check.value.clone(),
+            shown: check.shown.clone(),
+            doc: check.doc.clone(),
+        });
+    }
+    for done in &written {
+        engine.tell(Event::OutputWritten {
+            name: done.name.clone(),
+            path: done.path.display().to_string(),
+            bytes: done.bytes,
+        });
+    }
+    summary.checks_failed = summary.checks.iter().filter(|check| !check.passed).count();
+    summary.outputs = written;
+    summary.failures.extend(failures);
+    Ok(())
+}
+
+/// The value of an output or check; else which node is missing.
+fn root_value(engine: &Engine<'_>, arg: &Arg) -> Result<Value, String> {
+    match resolve_arg(arg, &|input| engine.value_of(input)) {
+        Ok(ArgValue::Value(value)) => Ok(value),
+        Ok(_) => Err("it is not a value".to_owned()),
+        Err(_) => {
+            let mut inputs = Vec::new();
+            arg.inputs(&mut inputs);
+            let missing = inputs.iter().find(|input| engine.value_of(input).is_none());
+            let node = missing.and_then(|input| engine.plan.nodes.get(index(input)));
+            Err(node.map_or_else(String::new, |node| format!("`{}` has no result", node.name)))
+        }
+    }
+}
+
+fn decide(engine: &Engine<'_>, root: &Root, value: Option<&Result<Value, String>>) -> Check {
+    let (passed, value) = match value {
+        Some(Ok(value)) => (*value == Value::Bool(true), value.clone()),
+        Some(Err(why)) => (false, Value::Str(why.clone())),
+        None => (false, Value::None),
+    };
+    let shown = root.shows.as_ref().map(|shows| compared(engine, shows)).unwrap_or_default();
+    Check { name: root.name.clone(), passed, value, shown, doc: root.doc.clone() }
+}
+
+fn compared(engine: &Engine<'_>, shows: &Comparison) -> String {
+    let side = |arg: &Arg| {
+        root_value(engine, arg).map(|value| match value {
+            Value::Float(value) => shown::float(value),
+            other => other.describe(),
+        })
+    };
+    match (side(&shows.left), side(&shows.right)) {
+        (Ok(left), Ok(right)) => format!("{left} {} {right}", shows.op),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,277 @@
+//! Starting what is ready, and waiting for news.
+
+use super::task::{Message, News, Task};
+use super::{Engine, Running, State, id};
+use crate::cancel::Urgency;
+use crate::events::Event;
+use crate::op::OpError;
+use crate::store::locks::{self, Attempt, Lock};
+use pipe_compiler::plan::Worker;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long an op may take to stop once its time is up; then it is given up.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Smaller nodes may pass a node that waits for room this often.
+const PASSES: u32 = 16;
+
+/// Stack of an op's thread.
+const STACK: usize = 8 << 20;
+
+impl Engine<'_> {
+    /// Start ready nodes, those on the longest way to the end first, as far as the machine has room.
+    pub(super) fn dispatch(&mut self) -> Result<(), OpError> {
+        if self.options.cancel.urgency() != Urgency::None {
+            self.stop_all();
+            return Ok(());
+        }
+        loop {
+            let before = self.count_done();
+            for at in self.ready() {
+                if !self.begin(at)? && self.slot(at).passed > PASSES {
+                    break;
+                }
+            }
+            if self.count_done() == before {
+                return Ok(());
+            }
+        }
+    }
+
+    fn count_done(&self) -> usize {
+        self.slots.iter().filter(|slot| matches!(slot.state, State::Done | State::Failed)).count()
+    }
+
+    fn ready(&self) -> Vec<usize> {
+        let is_ready = |at: &usize| matches!(self.slot(*at).state, State::Ready);
+        let mut ready: Vec<usize> = (0..self.slots.len()).filter(is_ready).collect();
+        let priority = |at: &usize| self.priority.get(*at).copied().unwrap_or(0.0);
+        ready.sort_by(|a, b| priority(b).total_cmp(&priority(a)).then(a.cmp(b)));
+        ready
+    }
+
+    /// Start one node. False when there is no room for it now.
+    fn begin(&mut self, at: usize) -> Result<bool, OpError> {
+        let node = self.node(at);
+        if !self.resources.possible(&node.runs) {
+            let what = format!("`{}` asks for a GPU, and there is none.", node.name);
+            let error = OpError::new("run::no_gpu", what)
+                .help("Write `@gpu(1, else: \"cpu\")` to let the CPU do it.");
+            self.fail(at, error)?;
+            self.propagate(BTreeSet::from([at]))?;
+            return Ok(true);
+        }
+        let Some(grant) = self.resources.take(&node.runs) else {
+            self.slot_mut(at).passed += 1;
+            return Ok(false);
+        };
+        if !self.reserve(at)? {
+            self.resources.give(grant);
+            return Ok(true);
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let limit = node.runs.timeout.and_then(|nanos| u64::try_from(nanos).ok());
+        let slot = self.slot_mut(at);
+        slot.attempt += 1;
+        slot.state = State::Running(Running {
+            grant,
+            stop: stop.clone(),
+            deadline: limit.map(|nanos| Instant::now() + Duration::from_nanos(nanos)),
+            timed_out: false,
+            lock: slot.lock.take(),
+        });
+        match node.runs.worker {
+            Worker::Here => self.start_here(at, stop)?,
+            Worker::Torch => self.start_here(at, stop)?,
+        }
+        Ok(true)
+    }
+
+    /// Make sure that no other process computes the same. False when the node's state has changed: its
+    /// result has come from the store, or it waits for the other process.
+    fn reserve(&mut self, at: usize) -> Result<bool, OpError> {
+        let node = self.node(at);
+        let keep = node.runs.cache && !node.runs.effect;
+        let Some(key) = self.slot(at).action_key.clone().filter(|_| keep) else { return Ok(true) };
+        if self.slot(at).lock.is_some() {
+            return Ok(true);
+        }
+        let path = self.store.lock_path(&key);
+        match locks::attempt(&path)? {
+            Attempt::Held(lock) => self.reserved(at, Ok(lock)).map(|()| !self.has_ended(at)),
+            Attempt::Busy => {
+                let slot = self.slot_mut(at);
+                slot.state = State::Reserving;
+                let attempt = slot.attempt;
+                let messages = self.shared.messages.clone();
+                std::thread::spawn(move || {
+                    let news = News::Reserved(locks::wait(&path));
+                    let _ = messages.send(Message { node: id(at), attempt, news });
+                });
+                Ok(false)
+            }
+        }
+    }
+
+    /// The lock is ours: the other process may have left the result that we want.
+    pub(super) fn reserved(
+        &mut self,
+        at: usize,
+        lock: Result<Lock, OpError>,
+    ) -> Result<(), OpError> {
+        match lock {
+            Err(error) => self.fail(at, error)?,
+            Ok(lock) => {
+                if !self.find_by_action_key(at)? {
+                    let slot = self.slot_mut(at);
+                    slot.lock = Some(lock);
+                    slot.state = State::Ready;
+                    return Ok(());
+                }
+            }
+        }
+        self.propagate(BTreeSet::from([at]))
+    }
+
+    fn has_ended(&self, at: usize) -> bool {
+        matches!(self.slot(at).state, State::Done | State::Failed | State::Skipped)
+    }
+
+    fn start_here(&mut self, at: usize, stop: Arc<AtomicBool>) -> Result<(), OpError> {
+        let node = self.node(at);
+        let op = match self.registry.find(&node.op) {
+            Some(op) if op.version() == node.version => op.clone(),
+            found => {
+                let error = wrong_op(&node.op, node.version, found.map(|op| op.version()));
+                self.release(at);
+                self.fail(at, error)?;
+                return self.propagate(BTreeSet::from([at]));
+            }
+        };
+        let task = self.task(at, stop);
+        let resumed = task.checkpoint.as_ref().is_some_and(|folder| holds_something(folder));
+        self.tell_started(at, resumed);
+        let name = format!("op {}", node.name);
+        let spawned = std::thread::Builder::new()
+            .name(name)
+            .stack_size(STACK)
+            .spawn(move || task.run(op.as_ref()));
+        if let Err(error) = spawned {
+            self.release(at);
+            let what = format!("No thread could be started: {error}.");
+            self.fail(at, OpError::new("run::thread", what))?;
+            self.propagate(BTreeSet::from([at]))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn task(&self, at: usize, stop: Arc<AtomicBool>) -> Task {
+        let (node, slot) = (self.node(at), self.slot(at));
+        let checkpoint = slot.action_key.as_deref().map(|key| self.store.checkpoint_path(key));
+        Task {
+            node: id(at),
+            attempt: slot.attempt,
+            args: slot.args.clone().unwrap_or_default(),
+            scratch: self.scratch.join(format!("{at}-{}", slot.attempt)),
+            checkpoint: checkpoint.filter(|_| node.runs.cache),
+            stop,
+            threads: node.runs.threads.clamp(1, self.options.machine.threads.max(1)),
+            device: node.runs.device.clone(),
+            shared: self.shared.clone(),
+        }
+    }
+
+    pub(super) fn tell_started(&mut self, at: usize, resumed: bool) {
+        let again = self.slot(at).started;
+        if again && !resumed {
+            return;
+        }
+        self.slot_mut(at).started = true;
+        let node = self.node(at);
+        let (fresh, lost) = (self.options.fresh, self.slot(at).lost);
+        let why =
+            crate::states::why_runs(self.store, self.plan, node, fresh, lost).unwrap_or_default();
+        self.tell(Event::NodeStarted {
+            node: node.name.clone(),
+            op: node.op.clone(),
+            why,
+            resumed,
+        });
+    }
+
+    /// Sleep until there is news, a time limit, a pause that is over, or a wish to stop.
+    pub(super) fn wait(&mut self) -> Result<(), OpError> {
+        let timer = self.next_time().map_or_else(crossbeam_channel::never, crossbeam_channel::at);
+        let mut messages = Vec::new();
+        crossbeam_channel::select! {
+            recv(self.messages) -> message => messages.extend(message),
+            recv(self.options.cancel.woken()) -> _ => {}
+            recv(timer) -> _ => {}
+        }
+        messages.extend(self.messages.try_iter());
+        self.take_in(messages)?;
+        self.look_at_clock()
+    }
+
+    fn next_time(&self) -> Option<Instant> {
+        let time = |state: &State| match state {
+            State::Running(running) => running.deadline,
+            State::Resting(until) => Some(*until),
+            _ => None,
+        };
+        self.slots.iter().filter_map(|slot| time(&slot.state)).min()
+    }
+
+    fn look_at_clock(&mut self) -> Result<(), OpError> {
+        let now = Instant::now();
+        for at in 0..self.slots.len() {
+            let mut over = false;
+            match &mut self.slot_mut(at).state {
+                State::Resting(until) if *until <= now => self.slot_mut(at).state = State::Ready,
+                State::Running(running) if running.deadline.is_some_and(|end| end <= now) => {
+                    over = running.timed_out;
+                    running.timed_out = true;
+                    running.deadline = Some(now + GRACE);
+                    running.stop.store(true, Ordering::SeqCst);
+                }
+                _ => {}
+            }
+            if over {
+                self.give_up(at)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A wish to stop: what runs is told so, and nothing new begins.
+    fn stop_all(&mut self) {
+        for at in 0..self.slots.len() {
+            match &self.slot(at).state {
+                State::Running(running) => running.stop.store(true, Ordering::SeqCst),
+                State::Ready | State::Reserving | State::Resting(_) => {
+                    self.stopped = true;
+                    self.skip(at);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn holds_something(folder: &std::path::Path) -> bool {
+    folder.read_dir().is_ok_and(|mut entries| entries.next().is_some())
+}
+
+fn wrong_op(op: &str, wanted: u32, found: Option<u32>) -> OpError {
+    let what = match found {
+        None => format!("This program of pipe has no op `{op}`."),
+        Some(found) => format!(
+            "The plan wants version {wanted} of `{op}`, and this program of pipe has version {found}."
+        ),
+    };
+    OpError::new("run::unknown_op", what)
+        .help("Rebuild pipe: its standard library and its ops disagree.")
+}

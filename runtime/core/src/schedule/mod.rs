@@ -1,0 +1,343 @@
+//! The scheduler: runs what the wanted results need, and nothing else.
+//!
+//! It is level-triggered: [`Engine::demand`] looks at the plan, at what is wanted and at what is there,
+//! and says what must happen. It may be asked again at any time, which is how a result that the store has
+//! lost, or a plan that has changed, is dealt with. All decisions are made on one thread; tasks run on
+//! their own and send [`Message`]s, so nothing polls and nothing is shared that could race.
+
+mod dispatch;
+mod lookup;
+mod resources;
+mod settle;
+pub(crate) mod task;
+
+pub use resources::Machine;
+
+use crate::events::{Event, NodeState};
+use crate::op::{Args, OpError};
+use crate::registry::Registry;
+use crate::run::RunOptions;
+use crate::store::locks::Lock;
+use crate::store::{OutputRow, Store};
+use crate::value::Value;
+use crossbeam_channel::{Receiver, unbounded};
+use pipe_compiler::plan::{Input, Node, NodeId, Plan};
+use resources::{Grant, Resources};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+use task::{Message, Shared};
+
+/// Where a node stands.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// Nobody needs it (yet).
+    Idle,
+    /// Some of its inputs have no value yet.
+    Waiting,
+    /// It could start.
+    Ready,
+    /// Another process computes the same; its result may serve.
+    Reserving,
+    /// It runs.
+    Running(Running),
+    /// It failed in passing and tries again then.
+    Resting(Instant),
+    /// It has a value.
+    Done,
+    /// It failed.
+    Failed,
+    /// Something it needs failed, or the run was stopped.
+    Skipped,
+}
+
+/// What a running node holds.
+#[derive(Debug)]
+pub(crate) struct Running {
+    grant: Grant,
+    stop: Arc<AtomicBool>,
+    deadline: Option<Instant>,
+    timed_out: bool,
+    /// Held so that no other process computes the same.
+    lock: Option<Lock>,
+}
+
+/// All that is known of a node in this run.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) state: State,
+    pub(crate) value: Option<Arc<Value>>,
+    pub(crate) digest: Option<String>,
+    pub(crate) args: Option<Arc<Args>>,
+    pub(crate) action_key: Option<String>,
+    /// The result was found under the plan key, so what led to it is on record.
+    pub(crate) by_plan: bool,
+    pub(crate) how: Option<NodeState>,
+    pub(crate) seconds: f64,
+    pub(crate) error: Option<OpError>,
+    pub(crate) context: BTreeMap<String, String>,
+    pub(crate) peak_bytes: Option<u64>,
+    lock: Option<Lock>,
+    attempt: u32,
+    tries: u32,
+    passed: u32,
+    lost: bool,
+    revived: bool,
+    started: bool,
+}
+
+impl Slot {
+    fn new() -> Self {
+        Self {
+            state: State::Idle,
+            value: None,
+            digest: None,
+            args: None,
+            action_key: None,
+            by_plan: false,
+            how: None,
+            seconds: 0.0,
+            error: None,
+            context: BTreeMap::new(),
+            peak_bytes: None,
+            lock: None,
+            attempt: 0,
+            tries: 0,
+            passed: 0,
+            lost: false,
+            revived: false,
+            started: false,
+        }
+    }
+}
+
+/// One run of one plan.
+pub(crate) struct Engine<'a> {
+    pub(crate) plan: &'a Plan,
+    registry: &'a Registry,
+    pub(crate) store: &'a mut Store,
+    options: &'a RunOptions,
+    events: &'a mut dyn FnMut(Event),
+    pub(crate) run: i64,
+    pub(crate) slots: Vec<Slot>,
+    consumers: Vec<Vec<usize>>,
+    volatile: Vec<bool>,
+    priority: Vec<f64>,
+    resources: Resources,
+    shared: Arc<Shared>,
+    messages: Receiver<Message>,
+    scratch: PathBuf,
+    metrics: Vec<(String, String, u64, f64)>,
+    pub(crate) used: BTreeSet<String>,
+    /// Events of the first look at the store, told once the number of nodes to run is known.
+    held: Option<Vec<Event>>,
+    pub(crate) stopped: bool,
+}
+
+impl<'a> Engine<'a> {
+    pub(crate) fn new(
+        plan: &'a Plan,
+        registry: &'a Registry,
+        store: &'a mut Store,
+        options: &'a RunOptions,
+        events: &'a mut dyn FnMut(Event),
+        run: i64,
+        scratch: PathBuf,
+    ) -> Self {
+        let mut consumers = vec![Vec::new(); plan.nodes.len()];
+        for (at, node) in plan.nodes.iter().enumerate() {
+            let inputs: BTreeSet<usize> = node.inputs().iter().map(|input| index(input)).collect();
+            for input in inputs {
+                if let Some(list) = consumers.get_mut(input) {
+                    list.push(at);
+                }
+            }
+        }
+        let (send, messages) = unbounded();
+        let shared = Shared {
+            blobs: store.blobs().clone(),
+            decoded: crate::decoded::DecodedCache::new(options.decoded_bytes),
+            digests: crate::store::FileDigests::new(store.folder(), true),
+            messages: send,
+        };
+        Self {
+            plan,
+            registry,
+            store,
+            options,
+            events,
+            run,
+            slots: plan.nodes.iter().map(|_| Slot::new()).collect(),
+            consumers,
+            volatile: crate::keys::volatile(plan),
+            priority: vec![0.0; plan.nodes.len()],
+            resources: Resources::new(options.machine.clone()),
+            shared: Arc::new(shared),
+            messages,
+            scratch,
+            metrics: Vec::new(),
+            used: BTreeSet::new(),
+            held: Some(Vec::new()),
+            stopped: false,
+        }
+    }
+
+    /// Run until everything that is wanted is there or cannot be.
+    pub(crate) fn drive(&mut self) -> Result<(), OpError> {
+        self.demand()?;
+        self.announce();
+        loop {
+            self.dispatch()?;
+            if self.is_idle() {
+                break;
+            }
+            self.wait()?;
+        }
+        self.flush_metrics()
+    }
+
+    /// Whether nothing runs and nothing will.
+    fn is_idle(&self) -> bool {
+        let busy = |slot: &Slot| {
+            matches!(
+                slot.state,
+                State::Ready | State::Reserving | State::Running(_) | State::Resting(_)
+            )
+        };
+        self.options.cancel.urgency() == crate::cancel::Urgency::Now || !self.slots.iter().any(busy)
+    }
+
+    /// Which nodes the roots and the effects need, looking through the store on the way: a result that is
+    /// there needs no inputs.
+    pub(crate) fn demand(&mut self) -> Result<(), OpError> {
+        let plan = self.plan;
+        let mut wanted = vec![false; plan.nodes.len()];
+        let want = |input: &Input, wanted: &mut Vec<bool>| {
+            if let Some(flag) = wanted.get_mut(index(input)) {
+                *flag = true;
+            }
+        };
+        let mut inputs = Vec::new();
+        for root in &plan.roots {
+            root.value.inputs(&mut inputs);
+            if let Some(shows) = &root.shows {
+                shows.left.inputs(&mut inputs);
+                shows.right.inputs(&mut inputs);
+            }
+        }
+        inputs.iter().for_each(|input| want(input, &mut wanted));
+        for (at, node) in plan.nodes.iter().enumerate().rev() {
+            let own = node.runs.effect || !node.runs.cache;
+            if !own && !wanted.get(at).copied().unwrap_or(false) {
+                continue;
+            }
+            if matches!(self.slot(at).state, State::Idle) && !self.find_by_plan_key(at)? {
+                self.slot_mut(at).state = State::Waiting;
+            }
+            if matches!(self.slot(at).state, State::Waiting) {
+                node.inputs().iter().for_each(|input| want(input, &mut wanted));
+            }
+        }
+        for at in 0..plan.nodes.len() {
+            self.advance(at)?;
+        }
+        Ok(())
+    }
+
+    /// Move a waiting node on when all its inputs have values, or give it up when one has failed.
+    fn advance(&mut self, at: usize) -> Result<(), OpError> {
+        if !matches!(self.slot(at).state, State::Waiting) {
+            return Ok(());
+        }
+        let inputs = self.node(at).inputs();
+        let any =
+            |is: fn(&State) -> bool| inputs.iter().any(|input| is(&self.slot(index(input)).state));
+        if any(|state| matches!(state, State::Failed | State::Skipped)) {
+            self.skip(at);
+        } else if !any(|state| !matches!(state, State::Done)) {
+            self.consider(at)?;
+        }
+        Ok(())
+    }
+
+    /// Tell that the run begins, how much is to do, and what was found in the store.
+    fn announce(&mut self) {
+        let pending =
+            |slot: &&Slot| matches!(slot.state, State::Waiting | State::Ready | State::Reserving);
+        let to_run = self.slots.iter().filter(pending).count();
+        if to_run > 0 {
+            self.rank();
+        }
+        let held = self.held.take().unwrap_or_default();
+        self.tell(Event::RunStarted {
+            run: self.run,
+            file: self.plan.file.clone(),
+            nodes: self.plan.nodes.len(),
+            to_run,
+        });
+        for at in 0..self.slots.len() {
+            if matches!(self.slot(at).state, State::Idle) {
+                self.leave_unneeded(at);
+            }
+        }
+        held.into_iter().for_each(|event| self.tell(event));
+    }
+
+    /// Priority: the longest way from a node to the end, in seconds that the last runs took.
+    fn rank(&mut self) {
+        for at in (0..self.plan.nodes.len()).rev() {
+            let node = self.node(at);
+            let known = self.store.last_seconds(&node.name, &node.op).ok().flatten();
+            let own = known.unwrap_or(if node.runs.critical { 1.0 } else { 0.1 });
+            let after = self.consumers.get(at).into_iter().flatten();
+            let longest =
+                after.filter_map(|next| self.priority.get(*next)).fold(0.0, |a: f64, b| a.max(*b));
+            if let Some(priority) = self.priority.get_mut(at) {
+                *priority = own + longest;
+            }
+        }
+    }
+
+    pub(crate) fn tell(&mut self, event: Event) {
+        match &mut self.held {
+            Some(held) => held.push(event),
+            None => (self.events)(event),
+        }
+    }
+
+    pub(crate) fn value_of(&self, input: &Input) -> Option<&Value> {
+        self.slots.get(index(input))?.value.as_deref()
+    }
+
+    fn node(&self, at: usize) -> &'a Node {
+        &self.plan.nodes[at]
+    }
+
+    fn slot(&self, at: usize) -> &Slot {
+        &self.slots[at]
+    }
+
+    fn slot_mut(&mut self, at: usize) -> &mut Slot {
+        &mut self.slots[at]
+    }
+
+    /// Whether the store knows all of these outputs as they are.
+    pub(crate) fn unchanged_outputs(&self, rows: &[OutputRow]) -> Result<bool, OpError> {
+        for row in rows {
+            if self.store.output(&row.path)?.as_ref() != Some(row) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+pub(crate) fn index(input: &Input) -> usize {
+    input.node.0 as usize
+}
+
+fn id(at: usize) -> NodeId {
+    NodeId(u32::try_from(at).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,305 @@
+//! What follows from news: results are recorded, consumers move on, failures are told or tried again.
+
+use super::task::{Computed, LOST, Message, News};
+use super::{Engine, State, index};
+use crate::events::{Event, NodeState};
+use crate::op::OpError;
+use crate::store::locks::Lock;
+use crate::store::{NewResult, remove_all};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// First pause before another try; it doubles each time up to [`LONGEST_PAUSE`].
+const PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Points of curves that are written together.
+const METRICS: usize = 512;
+
+impl Engine<'_> {
+    /// Take in news; results that arrived together are recorded in one transaction.
+    pub(super) fn take_in(&mut self, messages: Vec<Message>) -> Result<(), OpError> {
+        let mut computed = Vec::new();
+        let mut moved = BTreeSet::new();
+        let mut locks = Vec::new();
+        for message in messages {
+            let at = message.node.0 as usize;
+            let current = self.slots.get(at).is_some_and(|slot| slot.attempt == message.attempt);
+            if !current {
+                continue;
+            }
+            match message.news {
+                News::Finished { result, seconds } => {
+                    if !matches!(self.slot(at).state, State::Running(_)) {
+                        continue;
+                    }
+                    let (timed_out, lock) = self.release(at);
+                    locks.extend(lock);
+                    self.slot_mut(at).seconds = seconds;
+                    match *result {
+                        Ok(result) => computed.push((at, result)),
+                        Err(error) if timed_out => self.fail(at, self.timeout(at, &error))?,
+                        Err(error) => self.failed(at, error)?,
+                    }
+                    moved.insert(at);
+                }
+                other => self.pass_on(at, other, &mut moved)?,
+            }
+        }
+        self.flush_metrics_if(METRICS)?;
+        self.record(computed)?;
+        drop(locks);
+        self.propagate(moved)
+    }
+
+    fn pass_on(
+        &mut self,
+        at: usize,
+        news: News,
+        moved: &mut BTreeSet<usize>,
+    ) -> Result<(), OpError> {
+        let node = self.node(at).name.clone();
+        match news {
+            News::Progress { done, total, note } => {
+                self.tell(Event::Progress { node, done, total, note })
+            }
+            News::Warning(message) => self.tell(Event::Warning { node, message }),
+            News::Metric { name, step, value } => {
+                self.metrics.push((node.clone(), name.clone(), step, value));
+                self.tell(Event::Metric { node, name, step, value });
+            }
+            News::Resumed => self.tell_started(at, true),
+            News::Checkpointed | News::Finished { .. } => {}
+            News::Reserved(lock) => {
+                if matches!(self.slot(at).state, State::Reserving) {
+                    self.reserved(at, lock)?;
+                    moved.insert(at);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Record results, then tell of them. The order makes a killed process harmless.
+    fn record(&mut self, computed: Vec<(usize, Computed)>) -> Result<(), OpError> {
+        let mut rows = Vec::new();
+        for (at, result) in &computed {
+            let node = self.node(*at);
+            let slot = self.slot(*at);
+            let keep = node.runs.cache && !node.runs.effect;
+            let Some(action_key) = slot.action_key.clone().filter(|_| keep) else { continue };
+            let lasting = !self.volatile.get(*at).copied().unwrap_or(true);
+            rows.push(NewResult {
+                action_key,
+                plan_key: lasting.then(|| node.key.to_string()),
+                op: node.op.clone(),
+                value: result.value.clone(),
+                digest: result.digest.clone(),
+                context: result.context.clone(),
+                run: self.run,
+                seconds: slot.seconds,
+                signatures: result.signatures.clone(),
+                replace: self.options.fresh || slot.lost,
+            });
+        }
+        let recorded = if rows.is_empty() { Ok(()) } else { self.store.record(&rows) };
+        for (at, result) in computed {
+            match &recorded {
+                Ok(()) => self.done(at, result)?,
+                Err(error) => self.fail(at, error.clone())?,
+            }
+        }
+        Ok(())
+    }
+
+    fn done(&mut self, at: usize, result: Computed) -> Result<(), OpError> {
+        let node = self.node(at);
+        let last = self.store.last_node(&self.plan.file, &node.name, &node.op)?;
+        let unchanged = last.and_then(|last| last.digest).is_some_and(|last| last == result.digest);
+        let shown = result.value.describe();
+        let slot = self.slot_mut(at);
+        slot.value = Some(Arc::new(result.value));
+        slot.digest = Some(result.digest);
+        slot.context = result.context;
+        slot.peak_bytes = result.peak_bytes;
+        slot.how = Some(NodeState::Ran);
+        slot.state = State::Done;
+        slot.error = None;
+        let seconds = slot.seconds;
+        let action_key = slot.action_key.clone();
+        if let Some(key) = action_key {
+            let _ = remove_all(&self.store.checkpoint_path(&key));
+        }
+        self.tell(Event::NodeFinished {
+            node: node.name.clone(),
+            state: NodeState::Ran,
+            seconds,
+            result: shown,
+            unchanged,
+            error: None,
+        });
+        Ok(())
+    }
+
+    /// An attempt failed: try again, bring back what was lost, end as stopped, or fail.
+    fn failed(&mut self, at: usize, error: OpError) -> Result<(), OpError> {
+        if error.is_cancelled() {
+            self.stopped = true;
+            self.skip(at);
+            return Ok(());
+        }
+        if error.code == LOST && !self.slot(at).revived {
+            return self.revive_inputs(at);
+        }
+        let node = self.node(at);
+        let (tries, retry) = (self.slot(at).tries, node.runs.retry);
+        if !error.transient || tries >= retry {
+            return self.fail(at, error);
+        }
+        let pause = PAUSE.saturating_mul(1 << tries.min(16)).min(LONGEST_PAUSE);
+        let message = format!("{} Trying again ({} of {retry}).", error.message, tries + 1);
+        self.tell(Event::Warning { node: node.name.clone(), message });
+        let slot = self.slot_mut(at);
+        slot.tries += 1;
+        slot.state = State::Resting(Instant::now() + pause);
+        Ok(())
+    }
+
+    /// The content of an input is gone although its record was there: its producer runs again.
+    fn revive_inputs(&mut self, at: usize) -> Result<(), OpError> {
+        let inputs: BTreeSet<usize> =
+            self.node(at).inputs().iter().map(|input| index(input)).collect();
+        for input in inputs {
+            let Some(value) = self.slot(input).value.clone() else { continue };
+            if self.store.intact(&value)? {
+                continue;
+            }
+            if let Some(key) = self.slot(input).action_key.clone() {
+                self.store.forget(&key)?;
+            }
+            let slot = self.slot_mut(input);
+            slot.state = State::Idle;
+            slot.value = None;
+            slot.lost = true;
+        }
+        let slot = self.slot_mut(at);
+        slot.revived = true;
+        slot.state = State::Waiting;
+        self.demand()
+    }
+
+    fn timeout(&self, at: usize, error: &OpError) -> OpError {
+        if !error.is_cancelled() {
+            return error.clone();
+        }
+        let node = self.node(at);
+        let limit = crate::shown::duration(node.runs.timeout.unwrap_or(0));
+        OpError::new(
+            "run::timeout",
+            format!("`{}` ran longer than its @timeout of {limit}.", node.name),
+        )
+        .help("Raise the limit; a training continues from its last checkpoint.")
+    }
+
+    pub(super) fn give_up(&mut self, at: usize) -> Result<(), OpError> {
+        let error = self.timeout(at, &OpError::cancelled());
+        self.release(at);
+        self.slot_mut(at).attempt += 1;
+        self.fail(at, error)?;
+        self.propagate(BTreeSet::from([at]))
+    }
+
+    pub(super) fn fail(&mut self, at: usize, error: OpError) -> Result<(), OpError> {
+        let slot = self.slot_mut(at);
+        slot.state = State::Failed;
+        slot.how = Some(NodeState::Failed);
+        slot.error = Some(error.clone());
+        slot.lock = None;
+        let seconds = slot.seconds;
+        self.tell(Event::NodeFinished {
+            node: self.node(at).name.clone(),
+            state: NodeState::Failed,
+            seconds,
+            result: String::new(),
+            unchanged: false,
+            error: Some(error),
+        });
+        Ok(())
+    }
+
+    pub(super) fn skip(&mut self, at: usize) {
+        let slot = self.slot_mut(at);
+        slot.state = State::Skipped;
+        slot.how = Some(NodeState::Skipped);
+        slot.lock = None;
+        let seconds = slot.seconds;
+        self.tell(Event::NodeFinished {
+            node: self.node(at).name.clone(),
+            state: NodeState::Skipped,
+            seconds,
+            result: String::new(),
+            unchanged: false,
+            error: None,
+        });
+    }
+
+    /// Let the consumers of nodes that have ended move on, and theirs.
+    pub(super) fn propagate(&mut self, ended: BTreeSet<usize>) -> Result<(), OpError> {
+        let mut look = BTreeSet::new();
+        let push = |engine: &Self, at: usize, look: &mut BTreeSet<usize>| {
+            if matches!(engine.slot(at).state, State::Done | State::Failed | State::Skipped) {
+                look.extend(engine.consumers.get(at).into_iter().flatten().copied());
+            }
+        };
+        ended.into_iter().for_each(|at| push(self, at, &mut look));
+        while let Some(at) = look.pop_first() {
+            let waiting = matches!(self.slot(at).state, State::Waiting);
+            self.advance(at)?;
+            if waiting {
+                push(self, at, &mut look);
+            }
+        }
+        Ok(())
+    }
+
+    /// Give back what a running node held; says whether it had run out of time. The lock of its key comes
+    /// along: it is let go of once the result is recorded.
+    pub(super) fn release(&mut self, at: usize) -> (bool, Option<Lock>) {
+        let state = std::mem::replace(&mut self.slot_mut(at).state, State::Waiting);
+        let State::Running(running) = state else { return (false, None) };
+        self.resources.give(running.grant);
+        (running.timed_out, running.lock)
+    }
+
+    /// End: what has not begun is skipped, and told so.
+    pub(crate) fn close(&mut self) {
+        for at in 0..self.slots.len() {
+            let open = !matches!(
+                self.slot(at).state,
+                State::Idle | State::Done | State::Failed | State::Skipped
+            );
+            if open {
+                if let State::Running(running) = &self.slot(at).state {
+                    running.stop.store(true, Ordering::SeqCst);
+                }
+                self.release(at);
+                self.stopped = true;
+                self.skip(at);
+            }
+        }
+    }
+
+    fn flush_metrics_if(&mut self, many: usize) -> Result<(), OpError> {
+        if self.metrics.len() >= many { self.flush_metrics() } else { Ok(()) }
+    }
+
+    pub(super) fn flush_metrics(&mut self) -> Result<(), OpError> {
+        if self.metrics.is_empty() {
+            return Ok(());
+        }
+        let points = std::mem::take(&mut self.metrics);
+        self.store.write_metrics(self.run, &points)
+    }
+}
