@@ -1,1 +1,114 @@
-//! The plan for people and programs.
+//! The plan for people and programs: as JSON, as a graph for Graphviz, and as data for a renderer.
+//!
+//! Whether a node is cached is known to the store, not to the compiler: states are handed in.
+
+use crate::plan::{Node, Plan, Worker};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// What will happen to a node, and why.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// `cached`, `run`, `maybe` or `expand`.
+    pub state: String,
+    /// Why, in words; empty for cached ones.
+    pub why: String,
+}
+
+/// The plan as `pipe plan --json` prints it: `{nodes: [{id, op, key, state, why, level, group, resources}], edges}`.
+/// `states` has one state per node; without, every node will run.
+#[must_use]
+pub fn json(plan: &Plan, states: &[State]) -> Value {
+    let nodes: Vec<Value> =
+        plan.nodes.iter().enumerate().map(|(at, node)| node_json(node, states.get(at))).collect();
+    let mut edges = Vec::new();
+    for node in &plan.nodes {
+        for input in sources(plan, node) {
+            edges.push(json!([input.name, node.name]));
+        }
+    }
+    let critical: Vec<&str> = critical_path(plan).iter().map(|node| node.name.as_str()).collect();
+    json!({
+        "file": plan.file,
+        "nodes": nodes,
+        "edges": edges,
+        "roots": plan.roots.iter().map(|root| json!({ "name": root.name, "kind": root.kind })).collect::<Vec<_>>(),
+        "critical": critical,
+        "widest": plan.widest,
+    })
+}
+
+fn node_json(node: &Node, state: Option<&State>) -> Value {
+    let runs = &node.runs;
+    json!({
+        "id": node.name,
+        "op": node.op,
+        "key": node.key,
+        "state": state.map_or("run", |state| state.state.as_str()),
+        "why": state.map_or("", |state| state.why.as_str()),
+        "level": runs.level,
+        "group": runs.group,
+        "type": node.ty,
+        "call": node.call,
+        "doc": node.doc,
+        "resources": {
+            "worker": runs.worker,
+            "threads": runs.threads,
+            "gpu": runs.gpu,
+            "device": runs.device,
+            "memory": runs.memory,
+            "exclusive": runs.exclusive,
+        },
+    })
+}
+
+/// The plan as a Graphviz graph.
+#[must_use]
+pub fn dot(plan: &Plan, states: &[State]) -> String {
+    let mut text =
+        String::from("digraph plan {\n  rankdir = LR;\n  node [shape = box, style = rounded];\n");
+    for (at, node) in plan.nodes.iter().enumerate() {
+        let state = states.get(at).map_or("run", |state| state.state.as_str());
+        let style = match (state, node.runs.worker) {
+            ("cached", _) => ", color = gray, fontcolor = gray",
+            (_, Worker::Torch) => ", style = \"rounded,bold\"",
+            _ => "",
+        };
+        let label = format!("{}\n{}", node.name, node.op);
+        let _ = writeln!(text, "  n{at} [label = {}{style}];", quoted(&label));
+    }
+    for node in &plan.nodes {
+        for input in sources(plan, node) {
+            let _ = writeln!(text, "  n{} -> n{};", input.id.0, node.id.0);
+        }
+    }
+    for root in &plan.roots {
+        let mut inputs = Vec::new();
+        root.value.inputs(&mut inputs);
+        let _ = writeln!(text, "  {} [shape = plain];", quoted(&root.name));
+        for input in inputs {
+            let _ = writeln!(text, "  n{} -> {};", input.node.0, quoted(&root.name));
+        }
+    }
+    text.push_str("}\n");
+    text
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+}
+
+/// The nodes whose results a node reads, each once, in plan order.
+#[must_use]
+pub fn sources<'p>(plan: &'p Plan, node: &Node) -> Vec<&'p Node> {
+    let mut ids: Vec<_> = node.inputs().iter().map(|input| input.node).collect();
+    ids.sort();
+    ids.dedup();
+    ids.iter().filter_map(|id| plan.nodes.get(id.0 as usize)).collect()
+}
+
+/// The most expensive path through the plan, from its source.
+#[must_use]
+pub fn critical_path(plan: &Plan) -> Vec<&Node> {
+    plan.nodes.iter().filter(|node| node.runs.critical).collect()
+}

@@ -21,7 +21,7 @@ mod typefn;
 mod types;
 pub mod value;
 
-pub use codes::{Code, codes};
+pub use codes::Code;
 pub use eval::{ParamInfo, Signature, SignatureParam};
 pub use host::{FileInfo, Host, HostError, HostErrorKind, Inputs, Library, Machine, ParamText};
 pub use sources::Sources;

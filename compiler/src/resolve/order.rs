@@ -2,6 +2,7 @@
 
 use super::{DeclId, Program, name_span, references};
 use crate::resolve::bound_name;
+use petgraph::Direction;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use pipe_grammar::Problem;
@@ -41,7 +42,6 @@ pub(crate) fn order(program: &Program, problems: &mut Vec<Problem>) -> Order {
             }
         }
     }
-    let mut sequence = Vec::with_capacity(index.len());
     let mut cyclic = BTreeSet::new();
     for component in kosaraju_scc(&graph) {
         let mut members: Vec<DeclId> = component.iter().map(|node| graph[*node]).collect();
@@ -51,9 +51,42 @@ pub(crate) fn order(program: &Program, problems: &mut Vec<Problem>) -> Order {
             cyclic.extend(&members);
             problems.push(cycle(program, &members));
         }
-        sequence.extend(members);
     }
-    Order { sequence, cyclic, mentioned }
+    Order { sequence: sequence(&graph, &cyclic), cyclic, mentioned }
+}
+
+/// Dependencies first, else used files and then the program in file order (Kahn's algorithm with the earliest
+/// declaration that is ready).
+fn sequence(graph: &DiGraph<DeclId, ()>, cyclic: &BTreeSet<DeclId>) -> Vec<DeclId> {
+    let counts = |id: &DeclId| !cyclic.contains(id);
+    let mut waits: BTreeMap<NodeIndex, usize> = BTreeMap::new();
+    let mut ready: BTreeSet<(bool, DeclId, NodeIndex)> = BTreeSet::new();
+    let place = |id: DeclId, node: NodeIndex| (id.module == 0, id, node);
+    for node in graph.node_indices() {
+        let open = graph.neighbors(node).filter(|to| counts(&graph[*to])).count();
+        waits.insert(node, open);
+        if open == 0 || !counts(&graph[node]) {
+            ready.insert(place(graph[node], node));
+        }
+    }
+    let mut sequence = Vec::with_capacity(graph.node_count());
+    while let Some((_, id, node)) = ready.pop_first() {
+        sequence.push(id);
+        if !counts(&id) {
+            continue;
+        }
+        for user in graph.neighbors_directed(node, Direction::Incoming) {
+            if let Some(open) = waits.get_mut(&user)
+                && *open > 0
+            {
+                *open -= 1;
+                if *open == 0 && counts(&graph[user]) {
+                    ready.insert(place(graph[user], user));
+                }
+            }
+        }
+    }
+    sequence
 }
 
 fn cycle(program: &Program, members: &[DeclId]) -> Problem {

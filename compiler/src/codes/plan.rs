@@ -1,0 +1,198 @@
+//! Codes of plans, parameters, files and parts.
+
+use super::{Code, page};
+
+pub(super) const CODES: &[Code] = &[
+    page(
+        "parts::fit_on_test",
+        "something is fitted on the part `test`",
+        "`test` tells how good a result is on rows that nobody has chosen by. Whatever is fitted on it knows the answers.
+
+  let limit = threshold.quantile(scored_test, q: 0.99)
+
+Fit on `train`, choose settings on `valid` or `calib`, and keep `test` for judging.",
+    ),
+    page(
+        "parts::mixed",
+        "parts of two splits of the same rows",
+        "A row of `train` in one split may lie in `test` of the other, so the mixture leaks.
+
+  let a = table |> data.split(by: \"time\", train: 0.5, test: 0.5)
+  let b = table |> data.split(by: \"hash\", train: 0.5, test: 0.5)
+  output both = data.join(a.train, with: b.test, on: [\"time\"])
+
+Split once and take all parts from that split.",
+    ),
+    page(
+        "parts::scored_on_fitted",
+        "scores on the rows that were learned from",
+        "A result is always good on the rows that it has been fitted on; it says nothing about new ones.
+
+  let normal = detect.robust_z(parts.train, columns: [\"cpu\"])
+  let scored = detect.score(normal, data: parts.train)
+
+Score another part:
+
+  let scored = detect.score(normal, data: parts.test)",
+    ),
+    page(
+        "parts::scored_on_whole",
+        "scores on rows of which some were learned from",
+        "What is fitted on a whole table has seen every part of it. This is a warning, because it may be meant, for
+example for the model that is deployed in the end.
+
+Split the table, fit on `train` and score on `test`.",
+    ),
+    page(
+        "parts::wrong_part",
+        "another part than the declared one",
+        "A type such as `Table<Row, train>` says which part is meant.
+
+  let rows: Table<Row, train> = parts.test
+
+Take the declared part, or declare the one that is taken.",
+    ),
+    page(
+        "plan::attribute_value",
+        "an attribute with a wrong value",
+        "The attributes are `@gpu(1, else: \"cpu\")`, `@memory(8GiB)`, `@retry(2)`, `@timeout(6h)` and `@cache(off)`.
+
+  @timeout(60)
+  let a = train.fit(model, data: rows)
+
+Give a value of the right kind:
+
+  @timeout(60s)
+  let a = train.fit(model, data: rows)",
+    ),
+    page(
+        "plan::attribute_without_node",
+        "an attribute that has nothing to act on",
+        "Attributes say where and how ops run. A `param` or a `fn` runs nothing by itself; write the attribute above the
+`let`, `output` or `check` that calls it.",
+    ),
+    page(
+        "plan::constant",
+        "a constant expression that cannot be computed",
+        "The expression consists of constants, and computing it failed. Check the values in it.",
+    ),
+    page(
+        "plan::duplicate_attribute",
+        "an attribute that is given twice",
+        "Each attribute stands once above a declaration.
+
+  @retry(2)
+  @retry(3)
+  let a = data.read(\"table.csv\")
+
+Remove one of them.",
+    ),
+    page(
+        "plan::file",
+        "a data file that cannot be read",
+        "The file exists, and the system refused to open it. Check that it is a file, and that it may be read.",
+    ),
+    page(
+        "plan::folder",
+        "a folder where a file is wanted",
+        "A table is read from a file.
+
+  let t = data.read(\"logs\")
+
+Name a file, or all files of a folder with a pattern:
+
+  let t = data.read(\"logs/*.csv\")",
+    ),
+    page(
+        "plan::missing_file",
+        "a data file that does not exist",
+        "Paths are relative to the folder of the program. Patterns such as `*.csv` must match at least one file.
+
+Check the spelling, or make the file first.",
+    ),
+    page(
+        "plan::missing_param",
+        "a parameter without a value",
+        "A parameter without a default gets its value from outside.
+
+  param corpus: path
+
+Run with `--set corpus=docs.jsonl`, or write a default behind `=`.",
+    ),
+    page(
+        "plan::no_gpu",
+        "a GPU is asked for, and there is none",
+        "Nothing falls back to the CPU silently: it could take a hundred times longer.
+
+  @gpu(1)
+  let trained = train.fit(model, data: rows)
+
+Say that the CPU will do, or run on a machine with a GPU:
+
+  @gpu(1, else: \"cpu\")
+  let trained = train.fit(model, data: rows)",
+    ),
+    page(
+        "plan::outside_root",
+        "a file outside the project",
+        "A program reads below its project's folder: that of the nearest `pipe.toml`, else its own.
+
+  let t = data.read(\"../../secret.csv\")
+
+Move the file into the project, or allow the folder for one run with `--allow path=FOLDER`.",
+    ),
+    page(
+        "plan::param_condition",
+        "a parameter that does not meet its condition",
+        "The condition behind `where` is checked for the default and for every value from outside.
+
+  param rate: float = 0.5 where rate < 0.1
+
+Give a value that meets it.",
+    ),
+    page(
+        "plan::runtime_choice",
+        "a choice that would have to be made during the run",
+        "The plan is known before anything runs, so the length of a list, the branch of an `if` between artifacts and the
+order of a list cannot depend on the results of ops.
+
+  let best = if score.f1 > 0.8 { model_a } else { model_b }
+
+Decide by a `param`, choose between scalars (these are computed in the run), or make the condition a `check`.",
+    ),
+    page(
+        "plan::table_head",
+        "the head of a table file that makes no sense",
+        "The names and types of columns come from the header and the first 1,000 rows. The message says what is wrong:
+an empty file, a column without name, two columns of one name, or text in another encoding than UTF-8.
+
+Correct the file, or give the columns with `row: T`.",
+    ),
+    page(
+        "plan::too_large",
+        "a program that unfolds into too much",
+        "Loops and calls unfold when the plan is made. There is a limit for their depth and number, so that a slip such as
+a range to a billion is told at once.
+
+Shorten the lists that `for` walks, nest fewer calls, or compute parts of a long row expression as columns.",
+    ),
+    page(
+        "plan::unknown_attribute",
+        "an attribute that does not exist",
+        "The attributes are @gpu, @memory, @retry, @timeout and @cache. Whatever changes a result is an argument, not an
+attribute.
+
+  @retries(2)
+  let a = data.read(\"table.csv\")
+
+Write
+
+  @retry(2)
+  let a = data.read(\"table.csv\")",
+    ),
+    page(
+        "plan::unknown_param",
+        "a value for a parameter that is not declared",
+        "Only `param` declarations of the program itself take values from outside. `pipe check` lists them; correct the name.",
+    ),
+];

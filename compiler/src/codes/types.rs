@@ -1,0 +1,241 @@
+//! Codes of types.
+
+use super::{Code, page};
+
+pub(super) const CODES: &[Code] = &[
+    page(
+        "types::argument_count",
+        "too many or too few arguments",
+        "The call gives another number of arguments than the function takes.\n\n  let a = list.length([1], [2])\n\nThe message shows the arguments that there are.",
+    ),
+    page(
+        "types::branches",
+        "branches of two types",
+        "`if` is a value, so both branches have one type.\n\n  let a = if fast { 1 } else { \"one\" }\n\nGive both the same type.",
+    ),
+    page(
+        "types::check",
+        "a check that is not a truth",
+        "A check passes or fails.\n\n  check good = score.f1\n\nCompare the value:\n\n  check good = score.f1 >= 0.8",
+    ),
+    page(
+        "types::column_type",
+        "a column that is not a scalar",
+        "Columns hold numbers, truths, texts, times, durations and sizes.\n\n  type Row = { tags: [str] }\n\nTake the field out of the row type, or read it as `str`.",
+    ),
+    page(
+        "types::compiler_only",
+        "an op that only the compiler writes",
+        "`value.compute` stands in plans for arithmetic on results. In programs the expression itself is written:\n\n  check good = score.f1 >= 0.8",
+    ),
+    page(
+        "types::condition",
+        "a condition that is not a truth",
+        "Conditions of `if`, `for .. if` and `where` are `bool`.\n\n  let a = if 1 { 2 } else { 3 }\n\nCompare the value: `if n > 0 { .. }`.",
+    ),
+    page(
+        "types::duplicate_argument",
+        "an argument that is given twice",
+        "Each argument is given once; the subject counts, also when it comes through `|>`.\n\n  data.read(\"a.csv\", path: \"b.csv\")\n\nRemove one of them.",
+    ),
+    page(
+        "types::duplicate_column",
+        "a column that is selected twice",
+        "Columns of a table have different names.\n\n  table |> data.select([\"a\", \"a\"])\n\nName each column once.",
+    ),
+    page(
+        "types::duplicate_field",
+        "a field that is given twice",
+        "Fields of a record have different names.\n\n  let a = { x: 1, x: 2 }\n\nRemove one of them. A field behind `..base` replaces that of the base.",
+    ),
+    page(
+        "types::empty_list",
+        "an item of an empty list",
+        "The list has no items, so there is no first, smallest or mean one.\n\n  let a = list.first([])\n\nCheck what the condition of a `for` leaves.",
+    ),
+    page(
+        "types::index",
+        "an index that does not fit",
+        "Lists are indexed by whole numbers from 0, records by texts; both are known before the run.\n\n  let a = [1, 2][2]\n\nThe last item of two is number 1.",
+    ),
+    page(
+        "types::interpolation",
+        "a value that cannot be put into a text",
+        "Texts take up scalars: numbers, texts, truths, times, durations and sizes.\n\n  let a = \"${table}\"\n\nPut a field of it in: `\"${table.rows} rows\"`.",
+    ),
+    page(
+        "types::join_columns",
+        "a join without columns",
+        "`on` names the columns that have equal values in both tables.\n\n  a |> data.join(with: b, on: [])\n\nName at least one: `on: [\"time\"]`.",
+    ),
+    page(
+        "types::join_names",
+        "a join that would make two columns of one name",
+        "A column of the other table that this table has too gets a suffix; here that name is taken as well.\n\nChoose another `suffix`.",
+    ),
+    page(
+        "types::join_types",
+        "joined columns of two types",
+        "Values of different types are never equal, so the join would be empty.\n\nRead or derive the column with one type in both tables.",
+    ),
+    page(
+        "types::list_lengths",
+        "two lists of different lengths",
+        "`list.zip` pairs items at the same place.\n\n  list.zip([1, 2], [\"a\"])\n\nGive both lists the same length.",
+    ),
+    page(
+        "types::mismatch",
+        "a value of another type",
+        "The value is used where another type is declared. Whole numbers are taken where floats are wanted, and texts where paths, times or values of an enumeration are; nothing else is converted.\n\n  data.read(5)\n\nThe message names both types.",
+    ),
+    page(
+        "types::missing_argument",
+        "an argument that is needed",
+        "Arguments without a default have to be given.\n\n  tokenizer.train(docs)\n\nThe message shows the arguments that there are:\n\n  tokenizer.train(docs, vocab: 4096)",
+    ),
+    page(
+        "types::missing_column",
+        "a table without a column that is needed",
+        "The op reads this column.\n\n  threshold.quantile(series)\n\nAdd it, for example from another column:\n\n  series |> data.derive(score: row => row.cpu)",
+    ),
+    page(
+        "types::missing_field",
+        "a record without a field that is needed",
+        "The type lists the fields that a value has; only optional ones may be left out.\n\nAdd the field.",
+    ),
+    page(
+        "types::mixed_files",
+        "files with different columns",
+        "Files that are read as one table have the same columns.\n\nRead files of one kind, or give `row: T` with the columns that all of them have.",
+    ),
+    page(
+        "types::mixed_list",
+        "a list of several types",
+        "All items of a list have one type.\n\n  let a = [1, \"two\"]\n\nUse a record for values of several types.",
+    ),
+    page(
+        "types::never_none",
+        "a test for a value that is never missing",
+        "Only values of optional types, such as `int?`, can be `none`.\n\n  let a = 1 ?? 2\n\nLeave the test out.",
+    ),
+    page(
+        "types::not_a_function",
+        "a call of something that is not a function",
+        "Only functions and ops can be called.\n\n  let a = 1\n  let b = a(2)",
+    ),
+    page(
+        "types::not_a_list",
+        "`for` over something that is not a list",
+        "`for` walks lists and ranges.\n\n  for x in 5 { x }\n\nWrite `for x in 0..5 { x }`.",
+    ),
+    page(
+        "types::not_a_record",
+        "something that is not a record",
+        "Rows of tables and bases of `..` are records.\n\n  data.read(\"a.csv\", row: int)\n\nWrite a record type: `type Row = { a: int }`.",
+    ),
+    page(
+        "types::not_a_time",
+        "a column that holds no times",
+        "Times are read from ISO 8601 text or from seconds since 1970, and the column is named where the table is read:\n\n  data.read(\"series.csv\", time: \"ts\")",
+    ),
+    page(
+        "types::number_range",
+        "a number that is too large",
+        "Whole numbers reach 9223372036854775807, durations 292 years, sizes 8 EiB.\n\nWrite larger numbers as floats, with `.0` at the end.",
+    ),
+    page(
+        "types::op_as_value",
+        "an op that is handed over",
+        "Ops make nodes where they are called; they are not values.\n\n  list.max_by(xs, key: text.length)\n\nWrite a function: `key: x => text.length(x)`.",
+    ),
+    page(
+        "types::op_in_row",
+        "an op inside a function of rows",
+        "A function of rows computes one value from one row. Ops work on whole artifacts.\n\n  table |> data.derive(n: row => list.first(for i in 0..3 { i }))\n\nCompute the artifact outside, and join it to the table.",
+    ),
+    page(
+        "types::operands",
+        "an operator between types that do not go together",
+        "Numbers have no unit; durations and sizes have one and do not mix.\n\n  let a = 5m + 10GiB\n\nDivide by a unit to get a number: `window / 1s`. Texts are put together by interpolation: `\"${a}${b}\"`.",
+    ),
+    page(
+        "types::optional",
+        "a field of something that may be missing",
+        "The value may be `none`, which has no fields.\n\nGive a value for that case first: `(value ?? other).field`.",
+    ),
+    page(
+        "types::output",
+        "an output that is not a value",
+        "Outputs are written to files: artifacts, numbers, texts, lists and records.\n\n  output f = x => x\n\nOutput what the function gives.",
+    ),
+    page(
+        "types::param_default",
+        "a default that is not known",
+        "Parameters are known before anything runs, and so are their defaults.\n\n  param rows: int = table.rows\n\nWrite a constant.",
+    ),
+    page(
+        "types::param_text",
+        "a parameter whose text makes no sense",
+        "Values from outside are written as in a program; texts and paths may go without quotes.\n\n  --set window=5\n\nfor `param window: duration` is written\n\n  --set window=5s",
+    ),
+    page(
+        "types::param_type",
+        "a parameter that cannot be given",
+        "Parameters are given as text: scalars, lists and records of them.\n\n  param rows: Table<Row>\n\nTake a `path`, and read the file.",
+    ),
+    page(
+        "types::row_result",
+        "a function of rows that gives no scalar",
+        "One row gives one scalar.\n\n  table |> data.derive(a: row => { x: 1 })\n\nDerive one column for each field.",
+    ),
+    page(
+        "types::run_time_in_row",
+        "the result of an op inside a function of rows",
+        "Functions of rows see their row and constants; they are part of cache keys.\n\n  table |> data.filter(row => row.x > limit.value)\n\nGive the result to an op as an argument, or join it to the table.",
+    ),
+    page(
+        "types::split_share",
+        "shares that do not make a split",
+        "Shares lie between 0 and 1, at least one is above 0, and together they are at most 1.\n\n  table |> data.split(by: \"time\", train: 80, test: 20)\n\nWrite `train: 0.8, test: 0.2`.",
+    ),
+    page(
+        "types::take_apart",
+        "a value that cannot be taken apart",
+        "`for (a, b) in pairs` takes records and lists apart that have as many fields as there are names.\n\n  for (a, b) in [1, 2] { a }\n\nUse one name, or walk `list.zip(xs, ys)`.",
+    ),
+    page(
+        "types::type_arguments",
+        "a wrong number of type arguments",
+        "`Table<Row>` takes a row type, and perhaps a part; `int` takes none.\n\n  param n: int<str> = 1",
+    ),
+    page(
+        "types::unknown_argument",
+        "an argument that the function does not have",
+        "Arguments are named after the parameters in the signature.\n\n  metrics.resample(table, evry: 5s, by: \"mean\")\n\n`pipe doc metrics.resample` shows them.",
+    ),
+    page(
+        "types::unknown_column",
+        "a column that the table does not have",
+        "Columns come from the file's header, from `row: T`, and from the ops in between.\n\n  joined |> data.filter(row => row.latency_p9 > 2.0)\n\nThe message lists the columns. A column with any name is read with `row[\"CPU (%)\"]`.",
+    ),
+    page(
+        "types::unknown_field",
+        "a field that a value does not have",
+        "Records and artifacts have the fields that their types list.\n\n  let shape = { layers: 4 }\n  let n = shape.layer\n\nThe message lists them.",
+    ),
+    page(
+        "types::unknown_type",
+        "a type that nothing declares",
+        "The types are bool int float str path time duration size, `T?`, `[T]`, records, enumerations of texts, functions, `Table<Row>`, artifact types of the library, and those declared with `type`.\n\n  param name: string = \"a\"\n\nWrite `str`.",
+    ),
+    page(
+        "types::unknown_value",
+        "a text that is not a value of the enumeration",
+        "An enumeration lists its values.\n\n  metrics.resample(table, every: 5s, by: \"avg\")\n\nUse one of them: `by: \"mean\"`.",
+    ),
+    page(
+        "types::unnamed_argument",
+        "an argument without its name",
+        "The first argument is the subject; all others are named, so that calls explain themselves and their order does not matter.\n\n  metrics.resample(table, 5s, \"mean\")\n\nWrite\n\n  metrics.resample(table, every: 5s, by: \"mean\")",
+    ),
+];
