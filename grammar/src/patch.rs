@@ -11,62 +11,37 @@ pub(crate) struct Patched {
     pub(crate) text: String,
     /// Where the part starts in the file.
     base: usize,
-    /// Repairs in ascending order: range in the original part, length of the replacement.
-    repairs: Vec<(Range<usize>, usize)>,
+    /// For each byte of the text, and for its end, the byte of the part that it stems from. None until the first repair.
+    origins: Option<Vec<u32>>,
 }
 
 impl Patched {
     /// The part `range` of `source`, unrepaired.
     pub(crate) fn part(source: &str, range: Range<usize>) -> Self {
         let text = source.get(range.clone()).unwrap_or("").to_owned();
-        Self { text, base: range.start, repairs: Vec::new() }
+        Self { text, base: range.start, origins: None }
     }
 
-    /// Replaces `range` of the current text. Repairs must not overlap earlier ones; where they do, the places of the
-    /// earlier repair widen to hold both.
+    /// Replaces `range` of the current text. What is inserted stems from the start of the range.
     pub(crate) fn replace(&mut self, range: Range<usize>, replacement: &str) {
         if self.text.get(range.clone()).is_none() {
             return;
         }
-        let start = self.origin(range.start) - self.base;
-        let end = (self.origin(range.end) - self.base).max(start);
-        self.text.replace_range(range.clone(), replacement);
-        let grown = replacement.len();
-        let touching = |repair: &Range<usize>| repair.start < end && start < repair.end;
-        match self.repairs.iter().position(|(repair, _)| touching(repair)) {
-            Some(index) => {
-                if let Some((repair, length)) = self.repairs.get_mut(index) {
-                    *length = (*length + grown).saturating_sub(range.len());
-                    *repair = repair.start.min(start)..repair.end.max(end);
-                }
-            }
-            None => {
-                let index = self.repairs.partition_point(|(repair, _)| repair.start <= start);
-                self.repairs.insert(index, (start..end, grown));
-            }
-        }
+        let length = self.text.len() as u32;
+        let origins = self.origins.get_or_insert_with(|| (0..=length).collect());
+        let origin = origins.get(range.start).copied().unwrap_or(length);
+        let inserted = std::iter::repeat_n(origin, replacement.len());
+        origins.splice(range.clone(), inserted);
+        self.text.replace_range(range, replacement);
     }
 
     /// The byte of the file that byte `at` of the text stems from.
     pub(crate) fn origin(&self, at: usize) -> usize {
-        let mut text = 0;
-        let mut part = 0;
-        for (repair, length) in &self.repairs {
-            let start = text + (repair.start - part);
-            if at < start {
-                break;
-            }
-            if at < start + length {
-                return self.base + repair.start;
-            }
-            (text, part) = (start + length, repair.end);
-        }
-        self.base + part + at.saturating_sub(text)
-    }
-
-    /// Whether nothing was repaired.
-    pub(crate) fn is_original(&self) -> bool {
-        self.repairs.is_empty()
+        let origin = match &self.origins {
+            None => at,
+            Some(origins) => origins.get(at).or(origins.last()).copied().unwrap_or(0) as usize,
+        };
+        self.base + origin
     }
 }
 

@@ -1,8 +1,8 @@
 //! Equality of trees that ignores places.
 
 use super::{
-    Arg, Attr, Binding, Block, Entry, Expr, ExprKind, FnDecl, FnParam, Item, ItemKind, Module, Name, StrPart, TypeExpr,
-    TypeField, TypeKind,
+    Arg, Attr, Binding, Block, Entry, Expr, ExprKind, FnDecl, FnParam, Item, ItemKind, Module,
+    Name, StrPart, TypeExpr, TypeField, TypeKind,
 };
 use crate::source::Span;
 
@@ -108,7 +108,11 @@ fn block(block: &mut Block) {
 fn expr(written: &mut Expr) {
     written.span = Span::default();
     match &mut written.kind {
-        ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::None | ExprKind::Name(_) | ExprKind::Broken => {}
+        ExprKind::Number(_)
+        | ExprKind::Bool(_)
+        | ExprKind::None
+        | ExprKind::Name(_)
+        | ExprKind::Broken => {}
         ExprKind::Str(parts) => parts.iter_mut().for_each(|part| {
             if let StrPart::Interpolation(value) = part {
                 expr(value);

@@ -36,7 +36,9 @@ impl<'a> Comments<'a> {
         let (mut ending, mut own) = (Vec::new(), Vec::new());
         let mut end = after;
         let mut apart = None;
-        while let Some(comment) = self.all.get(self.next).filter(|comment| comment.span.start < before) {
+        while let Some(comment) =
+            self.all.get(self.next).filter(|comment| comment.span.start < before)
+        {
             self.next += 1;
             self.misplaced |= comment.span.start < after;
             let words = self.slice(comment.span);
@@ -61,14 +63,20 @@ impl<'a> Comments<'a> {
         if !own.is_empty() {
             own.push(if last { concat([blank(), hard()]) } else { hard() });
         }
-        Before { ending: concat(ending), own: if own.is_empty() { nil() } else { concat(own) }, apart }
+        Before {
+            ending: concat(ending),
+            own: if own.is_empty() { nil() } else { concat(own) },
+            apart,
+        }
     }
 
     /// Takes the comments before a closing bracket; there is no break behind the last.
     pub(super) fn closing(&mut self, after: u32, close: u32) -> (Doc, Vec<Doc>) {
         let (mut ending, mut own) = (Vec::new(), Vec::new());
         let mut end = after;
-        while let Some(comment) = self.all.get(self.next).filter(|comment| comment.span.start < close) {
+        while let Some(comment) =
+            self.all.get(self.next).filter(|comment| comment.span.start < close)
+        {
             self.next += 1;
             self.misplaced |= comment.span.start < after;
             let words = self.slice(comment.span);

@@ -171,12 +171,16 @@ impl Output {
         let mut stack = vec![(true, doc)];
         let mut behind = rest.iter().rev();
         loop {
-            let Some((flat, doc)) = stack.pop().or_else(|| behind.next().map(|(_, flat, doc)| (*flat, *doc))) else {
+            let Some((flat, doc)) =
+                stack.pop().or_else(|| behind.next().map(|(_, flat, doc)| (*flat, *doc)))
+            else {
                 return true;
             };
             let width = match &doc.kind {
                 Kind::Text(text) => match text.find('\n') {
-                    Some(at) => return text.get(..at).is_some_and(|head| head.chars().count() <= room),
+                    Some(at) => {
+                        return text.get(..at).is_some_and(|head| head.chars().count() <= room);
+                    }
                     None => text.chars().count(),
                 },
                 Kind::Line if flat => 1,

@@ -39,14 +39,20 @@ impl Printer<'_> {
             ExprKind::Unary { op: UnaryOp::Negate, operand } => {
                 concat([text("-"), self.operand(operand, level::NEGATE)])
             }
-            ExprKind::Unary { op: UnaryOp::Not, operand } => concat([text("not "), self.operand(operand, level::NOT)]),
+            ExprKind::Unary { op: UnaryOp::Not, operand } => {
+                concat([text("not "), self.operand(operand, level::NOT)])
+            }
             ExprKind::Binary { op: BinaryOp::Range, left, right, .. } => {
                 let left = self.operand(left, level::RANGE);
                 concat([left, text(".."), self.operand(right, level::RANGE + 1)])
             }
             ExprKind::Binary { op, .. } => self.binary(expr, *op),
-            ExprKind::If { condition, then, otherwise } => group(self.choice(condition, then, otherwise)),
-            ExprKind::For { binders, condition, body } => self.loops(binders, condition.as_deref(), body),
+            ExprKind::If { condition, then, otherwise } => {
+                group(self.choice(condition, then, otherwise))
+            }
+            ExprKind::For { binders, condition, body } => {
+                self.loops(binders, condition.as_deref(), body)
+            }
             ExprKind::Lambda { params, body } => {
                 let names: Vec<&str> = params.iter().map(|name| name.text.as_str()).collect();
                 let head = match names.as_slice() {
@@ -65,31 +71,31 @@ impl Printer<'_> {
         if tightness(expr) < least { concat([text("("), doc, text(")")]) } else { doc }
     }
 
-    /// A chain of one operator, broken before each of them.
+    /// A chain of operators of one level, broken before each of them. A comparison breaks only for a comment.
     fn binary(&mut self, expr: &Expr, op: BinaryOp) -> Doc {
-        let (own, sign) = operator(op);
+        let own = operator(op).0;
+        let compares = is_comparison(op);
         let mut rest = Vec::new();
         let mut head = expr;
         while let ExprKind::Binary { op, op_span, left, right } = &head.kind {
-            if operator(*op).0 != own || *op == BinaryOp::Range || (is_comparison(*op) && !rest.is_empty()) {
+            if operator(*op).0 != own || (compares && !rest.is_empty()) {
                 break;
             }
             rest.push((operator(*op).1, op_span.start, right.as_ref()));
             head = left;
         }
-        let _ = sign;
-        let least = if is_comparison(op) { own + 1 } else { own };
-        let mut docs = vec![self.operand(head, least)];
+        let first = self.operand(head, if compares { own + 1 } else { own });
         let mut end = head.span.end;
         let mut steps = Vec::new();
         for (sign, at, right) in rest.into_iter().rev() {
             let before = self.comments.before(end, at);
+            let commented = before.ending.is_tall() || before.own.is_tall();
+            let gap = if compares && !commented { text(" ") } else { line() };
             let right_doc = self.operand(right, own + 1);
-            steps.extend([before.ending, line(), before.own, text(format!("{sign} ")), right_doc]);
+            steps.extend([before.ending, gap, before.own, text(format!("{sign} ")), right_doc]);
             end = right.span.end;
         }
-        docs.push(nest(concat(steps)));
-        group(concat(docs))
+        group(concat([first, nest(concat(steps))]))
     }
 
     /// `head |> a() |> b()`: on one line, or one step per line.
@@ -100,7 +106,8 @@ impl Printer<'_> {
             steps.push(call.as_ref());
             head = subject;
         }
-        let short = steps.len() == 1 && matches!(head.kind, ExprKind::Name(_) | ExprKind::Field { .. });
+        let short =
+            steps.len() == 1 && matches!(head.kind, ExprKind::Name(_) | ExprKind::Field { .. });
         let first = self.operand(head, level::PIPE);
         let mut end = head.span.end;
         let mut docs = Vec::new();
@@ -113,43 +120,56 @@ impl Printer<'_> {
             end = call.span.end;
         }
         let steps = concat(docs);
-        if short && !steps.is_tall() { concat([first, steps]) } else { group(concat([first, nest_unless(short, steps)])) }
+        if short && !steps.is_tall() {
+            concat([first, steps])
+        } else {
+            group(concat([first, nest_unless(short, steps)]))
+        }
     }
 
     fn choice(&mut self, condition: &Expr, then: &Block, otherwise: &Block) -> Doc {
-        let head = concat([text("if "), self.expr(condition), text(" "), self.block(then), text(" else ")]);
+        let head = concat([
+            text("if "),
+            self.expr(condition),
+            text(" "),
+            self.braces(then),
+            text(" else "),
+        ]);
         let tail = match &otherwise.value.kind {
             ExprKind::If { condition, then, otherwise: last } if Self::is_chained(otherwise) => {
                 let inner = self.comments.before(otherwise.span.start, otherwise.value.span.start);
                 self.comments.misplaced |= inner.own.is_tall() || inner.ending.is_tall();
                 self.choice(condition, then, last)
             }
-            _ => self.block(otherwise),
+            _ => self.braces(otherwise),
         };
         concat([head, tail])
     }
 
     fn loops(&mut self, binders: &[Binder], condition: Option<&Expr>, body: &Block) -> Doc {
-        let mut docs = vec![text("for ")];
+        let mut docs = Vec::new();
         for (index, binder) in binders.iter().enumerate() {
             let names: Vec<&str> = binder.names.iter().map(|name| name.text.as_str()).collect();
             let names = match names.as_slice() {
                 [name] => (*name).to_owned(),
                 names => format!("({})", names.join(", ")),
             };
-            docs.push(text(if index > 0 { ", " } else { "" }));
+            if index > 0 {
+                docs.extend([text(","), line()]);
+            }
             docs.extend([text(format!("{names} in ")), self.expr(&binder.list)]);
         }
         if let Some(condition) = condition {
-            docs.extend([text(" if "), self.expr(condition)]);
+            docs.extend([line(), text("if "), self.expr(condition)]);
         }
-        docs.extend([text(" "), self.block(body)]);
-        concat(docs)
+        let head = group(concat([text("for "), nest(concat(docs))]));
+        concat([head, text(" "), self.block(body)])
     }
 
     fn list(&mut self, items: &[Expr], expr: &Expr) -> Doc {
         let range = self.inside(expr, '[');
-        let elements: Vec<_> = items.iter().map(|item| (item.span.start, item.span.end, item)).collect();
+        let elements: Vec<_> =
+            items.iter().map(|item| (item.span.start, item.span.end, item)).collect();
         self.bracketed("[", "]", range, &elements, |printer, item| printer.expr(item))
     }
 
@@ -175,7 +195,10 @@ impl Printer<'_> {
     fn inside(&self, expr: &Expr, bracket: char) -> (u32, u32) {
         let words = self.slice(expr.span.start, expr.span.end);
         let outer = words.find(bracket).unwrap_or(0) as u32;
-        (expr.span.start + outer + 1, expr.span.end.saturating_sub(outer + 1).max(expr.span.start + outer + 1))
+        (
+            expr.span.start + outer + 1,
+            expr.span.end.saturating_sub(outer + 1).max(expr.span.start + outer + 1),
+        )
     }
 
     /// The arguments of a call with their parentheses.
@@ -187,8 +210,10 @@ impl Printer<'_> {
         {
             return concat([text("("), self.expr(value), text(")")]);
         }
-        let start = |arg: &Arg| arg.name.as_ref().map_or(arg.value.span.start, |name| name.span.start);
-        let elements: Vec<_> = args.iter().map(|arg| (start(arg), arg.value.span.end, arg)).collect();
+        let start =
+            |arg: &Arg| arg.name.as_ref().map_or(arg.value.span.start, |name| name.span.start);
+        let elements: Vec<_> =
+            args.iter().map(|arg| (start(arg), arg.value.span.end, arg)).collect();
         self.bracketed("(", ")", (open, close), &elements, |printer, arg| match &arg.name {
             Some(name) => concat([text(format!("{}: ", name.text)), printer.expr(&arg.value)]),
             None => printer.expr(&arg.value),

@@ -2,7 +2,7 @@
 
 use super::Printer;
 use super::doc::{Doc, blank, concat, group, hard, line, nest, nil, text};
-use crate::ast::{Attr, Binding, Block, ExprKind, FnDecl, FnParam, Item, ItemKind, Name};
+use crate::ast::{Attr, Binding, Block, Expr, ExprKind, FnDecl, FnParam, Item, ItemKind, Name};
 
 impl Printer<'_> {
     /// A declaration; as it was written when a comment stands where none can be set.
@@ -74,14 +74,26 @@ impl Printer<'_> {
         if let Some(ty) = &binding.ty {
             docs.extend([text(": "), self.ty(ty)]);
         }
-        docs.extend([text(" = "), self.expr(&binding.value)]);
+        docs.extend([text(" ="), self.bound(&binding.value)]);
         concat(docs)
+    }
+
+    /// A value behind `=`, with the blank before it. Long conditions and sums start on a line of their own.
+    fn bound(&mut self, value: &Expr) -> Doc {
+        let doc = self.expr(value);
+        match value.kind {
+            ExprKind::Binary { .. } => group(nest(concat([line(), doc]))),
+            _ => concat([text(" "), doc]),
+        }
     }
 
     fn function(&mut self, decl: &FnDecl) -> Doc {
         let head = text(format!("fn {}{}", decl.name.text, type_params(&decl.type_params)));
         let from = decl.type_params.last().map_or(decl.name.span.end, |last| last.span.end);
-        let open = self.slice(from, self.source.len() as u32).find('(').map_or(from, |at| from + at as u32);
+        let open = self
+            .slice(from, self.source.len() as u32)
+            .find('(')
+            .map_or(from, |at| from + at as u32);
         let params = self.params(&decl.params, open);
         let mut docs = vec![head, params];
         if let Some(result) = &decl.result {
@@ -92,7 +104,7 @@ impl Printer<'_> {
             Some(body) if body.lets.is_empty() => {
                 let before = self.comments.before(body.span.start, body.value.span.start);
                 self.comments.misplaced |= before.own.is_tall() || before.ending.is_tall();
-                docs.extend([text(" = "), self.expr(&body.value)]);
+                docs.extend([text(" ="), self.bound(&body.value)]);
             }
             Some(body) => docs.extend([text(" "), self.block(body)]),
         }
@@ -107,11 +119,14 @@ impl Printer<'_> {
         let close = self.close_after(close);
         let mut elements = Vec::new();
         for param in params {
-            let start = param.attrs.first().map_or_else(|| self.word_start(param), |attr| attr.span.start);
+            let start =
+                param.attrs.first().map_or_else(|| self.word_start(param), |attr| attr.span.start);
             let end = param.default.as_ref().map_or(param.ty.span.end, |default| default.span.end);
             elements.push((start, end, param));
         }
-        self.bracketed("(", ")", (open + 1, close), &elements, |printer, param| printer.param(param))
+        self.bracketed("(", ")", (open + 1, close), &elements, |printer, param| {
+            printer.param(param)
+        })
     }
 
     fn word_start(&self, param: &FnParam) -> u32 {
@@ -148,6 +163,11 @@ impl Printer<'_> {
 
     /// A block in braces: on one line only when it is a value alone and fits.
     pub(super) fn block(&mut self, block: &Block) -> Doc {
+        group(self.braces(block))
+    }
+
+    /// A block that breaks together with what it stands in.
+    pub(super) fn braces(&mut self, block: &Block) -> Doc {
         let mut docs = Vec::new();
         let mut end = block.span.start + 1;
         for (index, item) in block.lets.iter().enumerate() {
@@ -159,10 +179,17 @@ impl Printer<'_> {
         let before = self.comments.before(end, block.value.span.start);
         let gap = if before.apart && !block.lets.is_empty() { blank() } else { nil() };
         let value = self.expr(&block.value);
-        docs.extend([before.ending, gap, if block.lets.is_empty() { line() } else { hard() }, before.own, value]);
-        let (ending, own) = self.comments.closing(block.value.span.end, block.span.end.saturating_sub(1));
+        docs.extend([
+            before.ending,
+            gap,
+            if block.lets.is_empty() { line() } else { hard() },
+            before.own,
+            value,
+        ]);
+        let (ending, own) =
+            self.comments.closing(block.value.span.end, block.span.end.saturating_sub(1));
         docs.extend([ending, concat(own)]);
-        group(concat([text("{"), nest(concat(docs)), line(), text("}")]))
+        concat([text("{"), nest(concat(docs)), line(), text("}")])
     }
 
     /// The body of a function value.

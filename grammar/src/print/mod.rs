@@ -37,7 +37,8 @@ pub fn format(source: &SourceFile) -> Formatted {
     if unclosed || unread {
         return Formatted { text: source.text.clone(), problems: parsed.problems };
     }
-    let mut printer = Printer { source: &source.text, comments: Comments::new(&source.text, &parsed.trivia) };
+    let mut printer =
+        Printer { source: &source.text, comments: Comments::new(&source.text, &parsed.trivia) };
     let mut docs = Vec::new();
     let mut end = 0;
     for part in &parts {
@@ -46,11 +47,17 @@ pub fn format(source: &SourceFile) -> Formatted {
             Part::Item(index) => {
                 let Some(item) = parsed.module.items.get(*index) else { continue };
                 let broken = parsed.problems.iter().any(|problem| {
-                    problem.is_error() && problem.span.start >= item.span.start && problem.span.start <= item.span.end
+                    problem.is_error()
+                        && problem.span.start >= item.span.start
+                        && problem.span.start <= item.span.end
                 });
                 let between = printer.between(end, item.span.start, first);
                 end = item.span.end;
-                let doc = if broken { printer.verbatim(item.span.start, end) } else { printer.item_or_verbatim(item) };
+                let doc = if broken {
+                    printer.verbatim(item.span.start, end)
+                } else {
+                    printer.item_or_verbatim(item)
+                };
                 (between, doc)
             }
             Part::Unread(range) => {
@@ -115,13 +122,16 @@ impl Printer<'_> {
 
     /// The start of the first token at or after `at`.
     fn token_from(&self, at: u32) -> u32 {
-        let token = Scanner::from(self.source, at as usize).find(|token| token.kind != Kind::Comment);
+        let token =
+            Scanner::from(self.source, at as usize).find(|token| token.kind != Kind::Comment);
         token.map_or(at, |token| token.start as u32)
     }
 
     /// The first closing bracket after `at`, where only commas and comments lie between.
     fn close_after(&self, at: u32) -> u32 {
         let mut tokens = Scanner::from(self.source, at as usize);
-        tokens.find(|token| matches!(token.kind, Kind::Close(_))).map_or(at, |token| token.start as u32)
+        tokens
+            .find(|token| matches!(token.kind, Kind::Close(_)))
+            .map_or(at, |token| token.start as u32)
     }
 }

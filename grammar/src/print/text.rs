@@ -33,7 +33,8 @@ fn indented(words: &str) -> Option<Vec<String>> {
     let inner = words.strip_prefix("\"\"\"")?.strip_suffix("\"\"\"")?;
     let (first, rest) = inner.split_once('\n')?;
     let (body, last) = rest.rsplit_once('\n')?;
-    let broken = body.split('\n').any(|line| line.matches("${").count() > line.matches('}').count());
+    let broken =
+        body.split('\n').any(|line| line.matches("${").count() > line.matches('}').count());
     if !first.trim().is_empty() || !last.trim().is_empty() || broken || body.contains("\"\"\"") {
         return None;
     }
@@ -44,6 +45,12 @@ fn indented(words: &str) -> Option<Vec<String>> {
     if !lines().all(|line| line.starts_with(&known)) {
         return None;
     }
-    let strip = |line: &str| if line.trim().is_empty() { String::new() } else { line.get(margin..).unwrap_or("").to_owned() };
+    let strip = |line: &str| {
+        if line.trim().is_empty() {
+            String::new()
+        } else {
+            line.get(margin..).unwrap_or("").to_owned()
+        }
+    };
     Some(body.split('\n').map(strip).collect())
 }

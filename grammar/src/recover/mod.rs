@@ -47,7 +47,8 @@ pub(crate) fn items(
     start: usize,
     trivia: &Trivia,
 ) -> (Vec<Item>, Vec<Problem>, Vec<Part>) {
-    let mut reader = Reader { source, trivia, items: Vec::new(), problems: Vec::new(), parts: Vec::new() };
+    let mut reader =
+        Reader { source, trivia, items: Vec::new(), problems: Vec::new(), parts: Vec::new() };
     let chunks = split::split(&source.text, start);
     let mut rest = chunks.as_slice();
     while let Some(taken) = reader.next(rest) {

@@ -13,10 +13,13 @@ pub fn programs() -> Vec<(String, String)> {
     if sketches.is_dir() {
         collect(&sketches, &mut files);
     } else {
-        println!("skipped: ../shared/sketch/examples is not here; grammar/tests/programs has its forms");
+        println!(
+            "skipped: ../shared/sketch/examples is not here; grammar/tests/programs has its forms"
+        );
     }
     files.sort();
-    let read = |path: PathBuf| (path.display().to_string(), std::fs::read_to_string(&path).unwrap());
+    let read =
+        |path: PathBuf| (path.display().to_string(), std::fs::read_to_string(&path).unwrap());
     files.into_iter().map(read).collect()
 }
 
