@@ -30,7 +30,7 @@ impl Op for Make {
     }
 }
 
-/// The config of `shape: { layers, width, heads, context }`, where `kv_heads`, `ffn` and `theta` have defaults.
+/// The config that the arguments describe.
 fn config(args: &Args) -> Result<Config, OpError> {
     let shape = args.record("shape")?;
     let size = |name: &str| {
@@ -54,17 +54,17 @@ fn config(args: &Args) -> Result<Config, OpError> {
         hidden_act: "silu".to_owned(),
         hidden_size: width,
         initializer_range: args.optional_float("deviation")?.unwrap_or(0.02),
-        intermediate_size: shape.optional_int("ffn")?.unwrap_or_else(|| default_ffn(width)),
+        intermediate_size: args.optional_int("ffn")?.unwrap_or_else(|| default_ffn(width)),
         max_position_embeddings: size("context")?,
         mlp_bias: false,
         model_type: "llama".to_owned(),
         num_attention_heads: heads,
         num_hidden_layers: size("layers")?,
-        num_key_value_heads: Some(shape.optional_int("kv_heads")?.unwrap_or(heads)),
+        num_key_value_heads: Some(args.optional_int("kv_heads")?.unwrap_or(heads)),
         rms_norm_eps: 1e-5,
         rope_parameters: None,
         rope_scaling: None,
-        rope_theta: Some(shape.optional_float("theta")?.unwrap_or(10_000.0)),
+        rope_theta: Some(args.optional_float("theta")?.unwrap_or(10_000.0)),
         tie_word_embeddings: true,
         torch_dtype: Some("float32".to_owned()),
         vocab_size: vocab,

@@ -144,3 +144,31 @@ fn gather(gradient: Tensor, counts: Heads) -> Result<Tensor, TchError> {
     let groups = gradient.f_reshape([batch, counts.kv, counts.query / counts.kv, positions, width])?;
     groups.f_sum_dim_intlist([2].as_slice(), false, None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel for CPUs against the path that other devices take (which doubles take on a CPU too).
+    #[test]
+    fn both_paths_agree() {
+        let _no_grad = tch::no_grad_guard();
+        for (query, kv) in [(4, 4), (4, 2), (4, 1)] {
+            let heads = Heads { query, kv, width: 8 };
+            let wave = |scale: f64, last: [i64; 4]| {
+                let count = last.iter().product::<i64>();
+                (Tensor::arange(count, (Kind::Double, Device::Cpu)) * scale).sin().view(last)
+            };
+            let qkv = wave(0.37, [2, 5, query + 2 * kv, 8]);
+            let dout = wave(0.11, [2, 5, query, 8]).view([2, 5, query * 8]);
+            let run = |kind| {
+                let (out, saved) = forward(&qkv.to_kind(kind), heads).unwrap();
+                let gradient = backward(&dout.to_kind(kind), &saved, heads).unwrap();
+                (out.to_kind(Kind::Double), gradient.to_kind(Kind::Double))
+            };
+            let ((out, gradient), (exact, exact_gradient)) = (run(Kind::Float), run(Kind::Double));
+            assert!((out - exact).abs().max().double_value(&[]) < 1e-5);
+            assert!((gradient - exact_gradient).abs().max().double_value(&[]) < 1e-5);
+        }
+    }
+}
