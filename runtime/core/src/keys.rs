@@ -7,10 +7,7 @@ use pipe_compiler::plan::{Input, Node, Plan};
 /// The readable fields behind a node's plan key.
 #[must_use]
 pub fn plan_fields(plan: &Plan, node: &Node) -> Option<KeyFields> {
-    key::action_fields(node, |input| {
-        let key = plan.nodes.get(input.node.0 as usize)?.key.to_string();
-        Some(if input.path.is_empty() { key } else { format!("{key}.{}", input.path.join(".")) })
-    })
+    key::plan_fields(node, |id| plan.nodes.get(id.0 as usize).map(|node| node.key))
 }
 
 /// The readable fields behind a node's action key, given the values of its inputs.

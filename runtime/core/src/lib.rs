@@ -2,6 +2,7 @@
 
 pub mod args;
 pub mod cancel;
+pub mod compute;
 pub mod content;
 mod decoded;
 pub mod events;

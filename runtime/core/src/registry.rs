@@ -1,11 +1,12 @@
 //! The ops that a program can run, by name.
 
+use crate::compute::Compute;
 use crate::op::Op;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Ops that run in this process.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Registry {
     ops: BTreeMap<&'static str, Arc<dyn Op>>,
 }
@@ -14,7 +15,9 @@ impl Registry {
     /// The ops that every program has.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        let mut registry = Self::default();
+        registry.register(Box::new(Compute));
+        registry
     }
 
     /// Add an op.

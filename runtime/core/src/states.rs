@@ -244,8 +244,15 @@ fn changed_inputs(plan: &Plan, node: &Node, before: &KeyFields, now: &KeyFields)
 }
 
 fn listed(changes: &[FieldChange], since: i64) -> String {
-    let one = |change: &FieldChange| {
-        format!("`{}` changed from {} to {}", change.field, short(&change.old), short(&change.new))
+    let one = |change: &FieldChange| match (&change.old, &change.new) {
+        (Some(old), Some(new)) if is_digest(old) && is_digest(new) => {
+            format!("the content of `{}` changed", change.field)
+        }
+        (Some(old), Some(new)) => {
+            format!("`{}` changed from {} to {}", change.field, short(old), short(new))
+        }
+        (None, _) => format!("`{}` is new", change.field),
+        (_, None) => format!("`{}` is gone", change.field),
     };
     let shown: Vec<String> = changes.iter().take(2).map(one).collect();
     let more = changes.len().saturating_sub(2);
@@ -256,4 +263,11 @@ fn listed(changes: &[FieldChange], since: i64) -> String {
 fn short(text: &str) -> String {
     let shown: String = text.chars().take(40).collect();
     if shown.len() < text.len() { format!("{shown}...") } else { shown }
+}
+
+/// A digest, or a list of digests: nothing that people read.
+fn is_digest(text: &str) -> bool {
+    let bare = text.trim_matches(['[', ']']);
+    bare.split(", ")
+        .all(|part| part.len() == 64 && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
