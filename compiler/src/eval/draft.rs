@@ -4,7 +4,7 @@
 
 use super::arguments::Given;
 use super::{
-    Attributes, Evaluator, MAX_NODES, NativeCall, NodeValue, Origin, Purpose, Typed, Value,
+    Attributes, Evaluator, MAX_NODES, Native, NativeCall, NodeValue, Origin, Purpose, Typed, Value,
     run_scalar,
 };
 use crate::key::{Key, KeyFields};
@@ -74,6 +74,7 @@ impl<'a> Evaluator<'a> {
         for (name, columns) in &call.columns {
             args.entry(name.clone()).or_insert_with(|| Arg::Columns(columns.clone()));
         }
+        self.resolve_dtype(&native, &mut args);
         let tool = native.tool.as_ref().map(|tool| match self.inputs.tools.get(tool) {
             Some(version) => format!("{tool} {version}"),
             None => tool.clone(),
@@ -104,6 +105,19 @@ impl<'a> Evaluator<'a> {
         let Some(node) = self.add(draft) else { return Typed::unknown(ty) };
         let origin = self.own_origin(node, origin, &native);
         self.result_of(node, ty, origin, native.types.as_deref() == Some("split"))
+    }
+
+    /// `dtype: "auto"` of a torch op is `bf16` on a GPU and `fp32` on a CPU; the key says which.
+    fn resolve_dtype(&self, native: &Native, args: &mut BTreeMap<String, Arg>) {
+        let auto = Arg::Const(Const::Str("auto".into()));
+        if native.worker == Worker::Torch
+            && let Some(dtype) = args.get_mut("dtype").filter(|dtype| **dtype == auto)
+        {
+            let gpus = self.inputs.machine.gpus;
+            let on_gpu =
+                self.place.attributes.gpu.is_some_and(|gpu| gpu.count > 0 && gpu.count <= gpus);
+            *dtype = Arg::Const(Const::Str(if on_gpu { "bf16" } else { "fp32" }.into()));
+        }
     }
 
     fn result_of(&mut self, node: usize, ty: Type, origin: Rc<Origin>, split: bool) -> Typed<'a> {

@@ -61,10 +61,10 @@ impl<'a> Evaluator<'a> {
                     )
                 })
             }
-            Type::Optional(inner) => {
+            Type::None | Type::Optional(_) => {
                 let message = format!("this may be missing, so its field `{name}` cannot be read");
                 let problem = Problem::error("types::optional", span, message)
-                    .label(format!("the value is `{inner}?`"))
+                    .label(format!("the value is `{}`", base.ty))
                     .help("give a value for when it is missing: `(value ?? other).field`");
                 self.fail(problem)
             }

@@ -32,6 +32,9 @@ impl<'a> Evaluator<'a> {
             self.check_fit(call, &seen, span);
             origin.fitted.add(&seen);
         }
+        if native.fits.is_some() && makes_artifact(&native) {
+            origin.rows = Seen::default();
+        }
         if let Some(given) = native.scores.as_ref().and_then(|name| call.values.get(name)) {
             let scored = origin_in(&given.value).rows;
             let span = given.span;

@@ -189,13 +189,13 @@ fn accept_row(wanted: &Type, found: &Type, bound: &mut Bindings) -> Result<(), M
     let (Type::Record(wanted_row), Type::Record(found_row)) = (wanted, found) else {
         return accepts(wanted, found, bound);
     };
-    fields_fit(wanted_row, found_row, bound)?;
+    fields_fit(wanted_row, found_row, bound, Missing::Never)?;
     bind_rest(wanted_row, found_row, bound);
     Ok(())
 }
 
 fn accept_record(wanted: &Record, found: &Record, bound: &mut Bindings) -> Result<(), Mismatch> {
-    fields_fit(wanted, found, bound)?;
+    fields_fit(wanted, found, bound, Missing::Optional)?;
     if wanted.spread.is_none() && !wanted.open {
         if let Some((extra, _)) = found.fields.iter().find(|(name, _)| wanted.field(name).is_none())
         {
@@ -210,14 +210,27 @@ fn accept_record(wanted: &Record, found: &Record, bound: &mut Bindings) -> Resul
     Ok(())
 }
 
-fn fields_fit(wanted: &Record, found: &Record, bound: &mut Bindings) -> Result<(), Mismatch> {
+/// Which fields may be left out: those of records that are optional; columns of tables never.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Never,
+    Optional,
+}
+
+fn fields_fit(
+    wanted: &Record,
+    found: &Record,
+    bound: &mut Bindings,
+    missing: Missing,
+) -> Result<(), Mismatch> {
     for (name, ty) in &wanted.fields {
         match found.field(name) {
             Some(found) => {
                 accepts(ty, found, bound)
                     .map_err(|mismatch| mismatch.inside(&format!(".{name}")))?;
             }
-            None if found.open || matches!(ty, Type::Optional(_)) => {}
+            None if found.open => {}
+            None if missing == Missing::Optional && matches!(ty, Type::Optional(_)) => {}
             None => {
                 return Err(Mismatch {
                     path: String::new(),

@@ -1,0 +1,46 @@
+//! The library and the spec: every signature is sound, every example compiles.
+
+use crate::common::{Files, compiled, rendered};
+
+#[test]
+fn the_library_is_sound() {
+    let (signatures, problems, sources) = pipe_compiler::signatures(&pipe_stdlib::FILES);
+    assert_eq!(rendered(&problems, &sources), "");
+    let mut wrong = String::new();
+    for signature in &signatures {
+        if signature.doc.as_deref().is_none_or(|doc| doc.trim().is_empty()) {
+            wrong += &format!("{} has no documentation\n", signature.name);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(signatures.iter().any(|signature| signature.name == "data.join" && signature.is_op()));
+    assert!(signatures.iter().any(|signature| signature.name == "math.sqrt" && !signature.is_op()));
+}
+
+#[test]
+fn modules_are_loaded_only_when_named() {
+    let compiled = compiled(&Files::with("output a = math.sqrt(4.0)\n"), &[]);
+    let names: Vec<&str> = compiled.sources.files().iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(names, ["main.pipe", "<math>"]);
+}
+
+#[test]
+fn programs_in_the_spec_compile() {
+    let mut wrong = String::new();
+    for page in ["types.md", "plan-and-cache.md"] {
+        let path = format!("{}/../spec/{page}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(text.contains("```pipe\n"), "{path} has no programs");
+        for block in text.split("```pipe\n").skip(1) {
+            let program = block.split("```").next().unwrap_or_default();
+            let compiled = compiled(&Files::with(program), &[]);
+            if compiled.plan.is_none() {
+                wrong += &format!(
+                    "{page}\n{program}\n{}\n",
+                    rendered(&compiled.problems, &compiled.sources)
+                );
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
