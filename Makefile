@@ -32,7 +32,7 @@ test-long: build
 
 bench: setup
 	@cargo build --release --workspace --bins
-	@$(PYTHON) tests/bench/bench.py
+	@$(PYTHON) tests/bench/bench.py $(if $(ONLY),--only $(ONLY))
 
 check:
 	@cargo fmt --all --check

@@ -1,1 +1,87 @@
-fn main() {}
+//! `pipe`: the command line of Pipewright. Arguments, rendering and wiring; what it shows is decided elsewhere.
+//!
+//! Data goes to stdout, everything else to stderr. It never links libtorch: ops that need it run in the
+//! worker program `pipe-torch`, which is started when the first of them runs.
+//!
+//! ```text
+//! pipe init detect
+//! pipe check detect.pipe
+//! pipe plan detect.pipe
+//! pipe run detect.pipe --window 60s
+//! pipe why detect.pipe scored
+//! ```
+
+mod args;
+mod commands;
+mod events_file;
+mod host;
+mod machine;
+mod ops;
+mod params;
+mod project;
+mod render;
+mod session;
+mod signals;
+
+use args::{Cli, Command};
+use clap::Parser;
+use commands::{Failure, Outcome};
+use render::style::Look;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let line = args::params_as_flags(std::env::args_os().collect());
+    if let Some(program) = args::program_help(&line) {
+        return finish(commands::help::help(&program));
+    }
+    let cli = match Cli::try_parse_from(line) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { commands::exit::USAGE } else { commands::exit::OK });
+        }
+    };
+    finish(dispatch(&cli))
+}
+
+fn dispatch(cli: &Cli) -> Outcome {
+    let (out, err) = (Look::of_stdout(cli.color), Look::of_stderr(cli.color));
+    match &cli.command {
+        Command::Init { template, dir } => commands::init::init(template, dir),
+        Command::Check { program, json } => commands::check::check(program, *json, &err),
+        Command::Fmt { files, check } => commands::fmt::fmt(files, *check, &err),
+        Command::Plan { program, json, dot } => {
+            use commands::plan::Form;
+            let form = match (json, dot) {
+                (true, _) => Form::Json,
+                (_, true) => Form::Dot,
+                _ => Form::Table,
+            };
+            commands::plan::plan(program, &form, &out)
+        }
+        Command::Run { program, events, out: folder, fresh } => {
+            let flags = commands::run::Flags { events: events.as_deref(), out: folder.as_ref(), fresh: *fresh };
+            commands::run::run(program, &flags, &err)
+        }
+        Command::Why { program, node } => commands::why::why(program, node, &out),
+        Command::Explain { code } => commands::explain::explain(code),
+        Command::Doc { op, json } => commands::doc::doc(op.as_deref(), *json, &out),
+        Command::Doctor => commands::doctor::doctor(&out),
+        Command::Store { action, store } => commands::store::store(action, store.as_deref(), &out),
+    }
+}
+
+fn finish(outcome: Outcome) -> ExitCode {
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(Failure { code, message, help }) => {
+            if !message.is_empty() {
+                eprintln!("error: {message}");
+            }
+            if let Some(help) = help {
+                eprintln!("  help: {help}");
+            }
+            ExitCode::from(code)
+        }
+    }
+}

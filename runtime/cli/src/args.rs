@@ -1,0 +1,248 @@
+//! The command line: subcommands, flags, and params as flags.
+//!
+//! `--set NAME=VALUE` always works. `--NAME VALUE` works where no flag of ours has that name:
+//! [`params_as_flags`] rewrites it before clap sees the line.
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Typed pipelines that are checked before they run, cached, and resumed.
+#[derive(Debug, Parser)]
+#[command(name = "pipe", version, propagate_version = true, subcommand_required = true)]
+#[command(after_help = "Exit codes: 0 ok · 1 the program has problems · 2 usage · 3 a node failed or a check is false · 75 stopped by a signal, state saved")]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// When to use colour.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start a project from a template.
+    Init {
+        /// hello, detect or train.
+        #[arg(default_value = "hello")]
+        template: String,
+        /// Folder to write to; it may exist, files in it are never overwritten.
+        #[arg(long, default_value = ".")]
+        dir: PathBuf,
+    },
+    /// Find the mistakes in a program without running it.
+    Check {
+        #[command(flatten)]
+        program: ProgramArgs,
+        /// Print an array of problems as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Format programs in place.
+    Fmt {
+        /// Programs, or folders to search for them.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Change nothing; exit with 1 when something would change.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Show what a run would do, and why.
+    Plan {
+        #[command(flatten)]
+        program: ProgramArgs,
+        /// Print nodes and edges as JSON.
+        #[arg(long, conflicts_with = "dot")]
+        json: bool,
+        /// Print a Graphviz graph.
+        #[arg(long)]
+        dot: bool,
+    },
+    /// Run a program; only what changed runs again.
+    Run {
+        #[command(flatten)]
+        program: ProgramArgs,
+        /// Write events as JSON Lines to this file (`-` for stdout).
+        #[arg(long, value_name = "FILE")]
+        events: Option<PathBuf>,
+        /// Write outputs below this folder.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+        /// Run every node, also those whose results are in the store.
+        #[arg(long)]
+        fresh: bool,
+    },
+    /// Say which field of a node's key changed since it last ran.
+    Why {
+        #[command(flatten)]
+        program: ProgramArgs,
+        /// The node, as `plan` and `run` name it.
+        node: String,
+    },
+    /// Explain an error code.
+    Explain {
+        /// For example types::unknown_column.
+        code: String,
+    },
+    /// Show an operation, or list them all.
+    Doc {
+        /// An op such as data.join, or a module such as data.
+        op: Option<String>,
+        /// Print signatures and docs as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say what this machine has, and what to do about what it lacks.
+    Doctor,
+    /// Look into the store.
+    Store {
+        /// What to do with it.
+        #[command(subcommand)]
+        action: StoreAction,
+        /// The store; else PIPE_STORE, else `.pipe` beside the nearest pipe.toml, else `.pipe` here.
+        #[arg(long, global = true, value_name = "DIR")]
+        store: Option<PathBuf>,
+    },
+}
+
+/// What to do with the store.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreAction {
+    /// List results with their sizes.
+    Ls,
+    /// Read every blob back and compare it with its digest.
+    Verify,
+    /// Remove what was used longest ago.
+    Gc {
+        /// Keep at most this much, such as 20GiB.
+        #[arg(long, value_name = "SIZE", default_value = "20GiB")]
+        budget: String,
+    },
+}
+
+/// A program with values for its params.
+#[derive(Debug, Args)]
+pub(crate) struct ProgramArgs {
+    /// The program, a .pipe file.
+    pub(crate) file: PathBuf,
+    /// Give a param a value. `--NAME VALUE` does the same where no flag has that name.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Read values of params from a TOML or JSON file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) params: Option<PathBuf>,
+    /// Allow more than reading below the project's folder, e.g. `path=/data`.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) allow: Vec<String>,
+}
+
+/// Subcommands that take a program, and with it params as flags.
+const TAKES_PARAMS: [&str; 4] = ["check", "plan", "run", "why"];
+
+/// Rewrite `--rate 1e-3` and `--rate=1e-3` to `--set rate=1e-3` where `rate` is no flag of the subcommand.
+/// A flag without a value (`--merge`) means `true`.
+pub(crate) fn params_as_flags(line: Vec<OsString>) -> Vec<OsString> {
+    let command = Cli::command();
+    let takes_params = |word: &OsString| TAKES_PARAMS.iter().any(|name| word == *name);
+    let Some(at) = line.iter().position(takes_params).filter(|at| *at > 0) else { return line };
+    let Some(sub) = line.get(at).and_then(|word| command.find_subcommand(word)) else { return line };
+    let known: BTreeSet<&str> = sub
+        .get_arguments()
+        .chain(command.get_arguments())
+        .filter_map(clap::Arg::get_long)
+        .chain(["help", "version", "color"])
+        .collect();
+    let (head, rest) = line.split_at(at + 1);
+    let mut words = rest.iter().peekable();
+    let mut out = head.to_vec();
+    while let Some(word) = words.next() {
+        match word.to_str().and_then(|text| text.strip_prefix("--")) {
+            Some("") => {
+                out.push(word.clone());
+                out.extend(words.by_ref().cloned());
+            }
+            Some(flag) if !known.contains(flag.split('=').next().unwrap_or(flag)) => {
+                let value = match flag.split_once('=') {
+                    Some((name, value)) => format!("{}={value}", name.replace('-', "_")),
+                    None => {
+                        let value = words.next_if(|next| !is_flag(next) || is_number(next));
+                        let value = value.map_or("true".into(), |value| value.to_string_lossy());
+                        format!("{}={value}", flag.replace('-', "_"))
+                    }
+                };
+                out.extend(["--set".into(), value.into()]);
+            }
+            _ => out.push(word.clone()),
+        }
+    }
+    out
+}
+
+/// The program of `pipe run FILE --help`, whose params are to be listed as flags.
+pub(crate) fn program_help(line: &[OsString]) -> Option<PathBuf> {
+    let at = line.iter().position(|word| TAKES_PARAMS.iter().any(|name| word == *name)).filter(|at| *at > 0)?;
+    let rest = line.get(at + 1..)?;
+    let asked = rest.iter().any(|word| word == "--help" || word == "-h");
+    let file = rest.iter().map(PathBuf::from).find(|path| path.extension().is_some_and(|end| end == "pipe"))?;
+    (asked && file.is_file()).then_some(file)
+}
+
+fn is_flag(word: &OsString) -> bool {
+    word.to_str().is_some_and(|text| text.starts_with('-') && text.len() > 1)
+}
+
+fn is_number(word: &OsString) -> bool {
+    word.to_str().is_some_and(|text| text.parse::<f64>().is_ok())
+}
+
+/// Names of our own flags that a param of the same name cannot use.
+pub(crate) fn own_flags() -> BTreeSet<String> {
+    let command = Cli::command();
+    TAKES_PARAMS
+        .iter()
+        .filter_map(|name| command.find_subcommand(name))
+        .flat_map(clap::Command::get_arguments)
+        .filter_map(clap::Arg::get_long)
+        .chain(["help", "version", "color"])
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::params_as_flags;
+
+    fn rewrite(line: &str) -> String {
+        let words = line.split(' ').map(Into::into).collect();
+        let words: Vec<_> = params_as_flags(words).into_iter().map(|w| w.into_string()).collect();
+        words.into_iter().map(Result::unwrap).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn params_become_sets() {
+        assert_eq!(rewrite("pipe run f --rate 1e-3 --fresh"), "pipe run f --set rate=1e-3 --fresh");
+        assert_eq!(rewrite("pipe run f --shift -3"), "pipe run f --set shift=-3");
+        assert_eq!(rewrite("pipe run f --warm-up=2 --merge"), "pipe run f --set warm_up=2 --set merge=true");
+    }
+
+    #[test]
+    fn own_flags_and_other_commands_stay() {
+        assert_eq!(rewrite("pipe run f --out d --set a=1"), "pipe run f --out d --set a=1");
+        assert_eq!(rewrite("pipe --color never plan f --json"), "pipe --color never plan f --json");
+        assert_eq!(rewrite("pipe doc --jsn"), "pipe doc --jsn");
+    }
+}

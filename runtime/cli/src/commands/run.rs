@@ -1,0 +1,70 @@
+//! `pipe run`: run what is missing, show it, write outputs.
+
+use super::{Failure, Outcome, exit};
+use crate::args::ProgramArgs;
+use crate::events_file::EventsFile;
+use crate::render::run::Terminal;
+use crate::render::style::Look;
+use crate::render::problem;
+use crate::session::{Session, worker_program};
+use crate::{ops, signals};
+use pipe_compiler::Compiled;
+use pipe_runtime::op::OpError;
+use pipe_runtime::{RunOptions, Store};
+use std::path::{Path, PathBuf};
+
+/// Flags of `run`.
+pub(crate) struct Flags<'a> {
+    /// `--events`.
+    pub(crate) events: Option<&'a Path>,
+    /// `--out`.
+    pub(crate) out: Option<&'a PathBuf>,
+    /// `--fresh`.
+    pub(crate) fresh: bool,
+}
+
+/// Run the program.
+pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outcome {
+    let session = Session::new(program, flags.out.map(PathBuf::as_path))?;
+    let mut store = Store::open(&session.project.store).map_err(failed)?;
+    let compiled = session.compile(true);
+    told(&compiled, look);
+    let Some(plan) = compiled.plan else { return Ok(exit::PROBLEMS) };
+    if plan.roots.is_empty() {
+        return Err(Failure::usage(format!("{} has no `output` and no `check`, so nothing would run", session.file))
+            .help("add `output NAME = ...`"));
+    }
+    let mut events = flags.events.map(EventsFile::create).transpose()?;
+    let options = RunOptions {
+        fresh: flags.fresh,
+        worker: worker_program(),
+        ..RunOptions::new(&session.project.out)
+    };
+    signals::stop_on_signals(&options.cancel)?;
+    let names = plan.nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
+    let mut terminal = Terminal::new(look.clone(), names);
+    let mut tell = |event| {
+        terminal.show(&event);
+        if let Some(file) = &mut events {
+            file.write(&event);
+        }
+    };
+    let summary = pipe_runtime::run(&plan, &ops::registry(), &mut store, &options, &mut tell).map_err(failed)?;
+    if flags.events != Some(Path::new("-")) {
+        terminal.outputs().for_each(|line| println!("{line}"));
+    }
+    events.map_or(Ok(()), EventsFile::close)?;
+    Ok(summary.exit_code())
+}
+
+/// Show the problems of a compilation on stderr.
+pub(crate) fn told(compiled: &Compiled, look: &Look) {
+    if !compiled.problems.is_empty() {
+        eprintln!("{}\n", problem::text(&compiled.problems, compiled.sources.files(), look));
+    }
+}
+
+/// A failure of the store, for the command line.
+pub(crate) fn failed(error: OpError) -> Failure {
+    Failure { code: exit::FAILED, message: error.message, help: error.help }
+}

@@ -1,0 +1,82 @@
+//! `pipe why FILE NODE`: which field of a node's key changed, from what to what.
+
+use super::run::{failed, told};
+use super::{Failure, Outcome, exit};
+use crate::args::ProgramArgs;
+use crate::render::style::{Look, pad};
+use crate::session::Session;
+use pipe_compiler::key::FieldChange;
+use pipe_compiler::plan::{Node, Plan};
+use pipe_grammar::did_you_mean;
+use pipe_runtime::Store;
+use pipe_runtime::states::{Expected, Why, why as explain};
+
+/// Explain the state of `name`.
+pub(crate) fn why(program: &ProgramArgs, name: &str, look: &Look) -> Outcome {
+    let session = Session::new(program, None)?;
+    let compiled = session.compile(false);
+    told(&compiled, look);
+    let Some(plan) = &compiled.plan else { return Ok(exit::PROBLEMS) };
+    let store = match Store::find(&session.project.store).map_err(failed)? {
+        Some(store) => store,
+        None => Store::empty().map_err(failed)?,
+    };
+    let node = plan.nodes.iter().find(|node| node.name == name);
+    let (Some(node), Some(found)) = (node, explain(plan, &store, name).map_err(failed)?) else {
+        return Err(no_node(plan, name));
+    };
+    let file = compiled.sources.get(node.span.file);
+    let place = file.map_or(String::new(), |file| {
+        format!("{}:{}", file.name, file.place(node.span.start).line)
+    });
+    println!("{} = {}   {}", look.strong(&node.name), node.call, look.quiet(&place));
+    answer(&found, node, look);
+    Ok(exit::OK)
+}
+
+fn answer(found: &Why, node: &Node, look: &Look) {
+    let since = found.since.map_or(String::new(), |run| format!(" since run {run}"));
+    match found.status.state {
+        Expected::Cached => println!("  its result is in the store"),
+        Expected::Maybe => println!("  runs unless what it reads turns out as before: {}", found.status.why),
+        Expected::Run | Expected::Expand if found.changes.is_empty() => {
+            println!("  runs: {}", found.status.why);
+        }
+        Expected::Run | Expected::Expand => {
+            let fields = if found.changes.len() == 1 { "one field" } else { "some fields" };
+            println!("  runs because {fields} of its key changed{since}:");
+        }
+    }
+    changes(&found.changes, "    ", look);
+    for (name, changed) in &found.origins {
+        println!("  it reads what depends on {}, where:", look.strong(name));
+        changes(changed, "    ", look);
+    }
+    if found.status.state != Expected::Cached {
+        let arguments: Vec<&str> = node
+            .args
+            .keys()
+            .map(String::as_str)
+            .filter(|name| !found.changes.iter().any(|change| change.field.starts_with(name)))
+            .collect();
+        println!("  unchanged: op version {}, {}", node.version, arguments.join(", "));
+    }
+}
+
+fn changes(changes: &[FieldChange], indent: &str, look: &Look) {
+    let width = changes.iter().map(|change| change.field.chars().count()).max().unwrap_or(0);
+    for change in changes {
+        let old = change.old.as_deref().unwrap_or("nothing");
+        let new = change.new.as_deref().unwrap_or("nothing");
+        println!("{indent}{}  {old}  →  {}", pad(&change.field, width), look.strong(new));
+    }
+}
+
+fn no_node(plan: &Plan, name: &str) -> Failure {
+    let names: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
+    let failure = Failure::usage(format!("the plan has no node `{name}`"));
+    match did_you_mean(name, names.iter().copied()) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None => failure.help(format!("its nodes are: {}", names.join(", "))),
+    }
+}

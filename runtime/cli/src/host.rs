@@ -1,0 +1,135 @@
+//! The compiler's way to files: reads below the project's root, and remembers digests in the store.
+
+use crate::project::Project;
+use pipe_compiler::host::{FileInfo, Host, HostError, HostErrorKind};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Reads files for one compilation. Paths are as the program's own path is: relative to the current folder.
+pub(crate) struct Disk<'a> {
+    project: &'a Project,
+    /// Digest of a file's content, remembered by its stat signature.
+    digest: &'a dyn Fn(&Path) -> std::io::Result<String>,
+}
+
+impl<'a> Disk<'a> {
+    /// A host for `project`.
+    pub(crate) fn new(project: &'a Project, digest: &'a dyn Fn(&Path) -> std::io::Result<String>) -> Self {
+        Self { project, digest }
+    }
+
+    fn open(&self, path: &str) -> Result<PathBuf, HostError> {
+        let full = PathBuf::from(path);
+        if !self.project.may_read(&full) {
+            let root = self.project.root.display();
+            let message = format!("`{path}` lies outside the project's folder {root}");
+            return Err(HostError::new(HostErrorKind::Outside, message));
+        }
+        Ok(full)
+    }
+}
+
+fn refused(path: &str, error: &std::io::Error) -> HostError {
+    if error.kind() == std::io::ErrorKind::NotFound {
+        HostError::new(HostErrorKind::Missing, format!("there is no file `{path}`"))
+    } else {
+        HostError::new(HostErrorKind::Unreadable, format!("cannot read `{path}`: {error}"))
+    }
+}
+
+impl Host for Disk<'_> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, HostError> {
+        std::fs::read(self.open(path)?).map_err(|error| refused(path, &error))
+    }
+
+    fn stat(&self, path: &str) -> Result<FileInfo, HostError> {
+        let found = std::fs::metadata(self.open(path)?).map_err(|error| refused(path, &error))?;
+        Ok(FileInfo { bytes: found.len(), is_dir: found.is_dir() })
+    }
+
+    fn head(&self, path: &str, bytes: usize) -> Result<Vec<u8>, HostError> {
+        let mut content = Vec::new();
+        std::fs::File::open(self.open(path)?)
+            .and_then(|file| file.take(bytes as u64).read_to_end(&mut content))
+            .map_err(|error| refused(path, &error))?;
+        Ok(content)
+    }
+
+    fn digest(&self, path: &str) -> Result<String, HostError> {
+        (self.digest)(&self.open(path)?).map_err(|error| refused(path, &error))
+    }
+
+    fn glob(&self, pattern: &str) -> Result<Vec<String>, HostError> {
+        let mut found = vec![PathBuf::new()];
+        for part in pattern.split('/') {
+            let mut next = Vec::new();
+            for folder in &found {
+                if part.is_empty() {
+                    next.push(PathBuf::from("/"));
+                } else if part.contains(['*', '?']) {
+                    next.extend(matching(folder, part, pattern)?);
+                } else {
+                    next.push(folder.join(part));
+                }
+            }
+            found = next;
+        }
+        found.retain(|path| path.exists());
+        found.sort();
+        let paths: Vec<String> = found.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        paths.iter().try_for_each(|path| self.open(path).map(drop))?;
+        Ok(paths)
+    }
+}
+
+/// Entries of `folder` whose names match `part` (`*` any text, `?` one letter); hidden ones only when asked for.
+fn matching(folder: &Path, part: &str, pattern: &str) -> Result<Vec<PathBuf>, HostError> {
+    let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let entries = std::fs::read_dir(listed).map_err(|error| refused(pattern, &error))?;
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let fits = |name: &String| {
+        let letters: Vec<char> = name.chars().collect();
+        let wanted: Vec<char> = part.chars().collect();
+        (part.starts_with('.') || !name.starts_with('.')) && glob_fits(&wanted, &letters)
+    };
+    Ok(names.filter(fits).map(|name| folder.join(name)).collect())
+}
+
+fn glob_fits(pattern: &[char], name: &[char]) -> bool {
+    let (mut p, mut n, mut star) = (0, 0, None);
+    while n < name.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, n));
+                p += 1;
+            }
+            Some(letter) if *letter == '?' || name.get(n) == Some(letter) => {
+                p += 1;
+                n += 1;
+            }
+            _ => match star {
+                Some((at, from)) => {
+                    star = Some((at, from + 1));
+                    p = at + 1;
+                    n = from + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.get(p..).is_some_and(|rest| rest.iter().all(|letter| *letter == '*'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::glob_fits;
+
+    #[test]
+    fn stars_and_marks() {
+        let fits = |pattern: &str, name: &str| {
+            glob_fits(&pattern.chars().collect::<Vec<_>>(), &name.chars().collect::<Vec<_>>())
+        };
+        assert!(fits("*.csv", "a.csv") && fits("a?c*", "abcdef") && fits("*a*b*", "xxaxxbxx"));
+        assert!(!fits("*.csv", "a.csv.gz") && !fits("a?c", "ac") && fits("**", ""));
+    }
+}

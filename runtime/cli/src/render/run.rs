@@ -1,0 +1,208 @@
+//! A run on the terminal: a bar per running node, a line per finished one, checks, and a closing line.
+
+use super::style::{Look, bytes, count, cut, pad, seconds};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use pipe_runtime::events::{Event, NodeState};
+use pipe_runtime::op::OpError;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Subscribes to events and writes to stderr.
+pub(crate) struct Terminal {
+    look: Look,
+    bars: MultiProgress,
+    running: BTreeMap<String, ProgressBar>,
+    cached: Vec<String>,
+    names: usize,
+    failures: Vec<(String, OpError)>,
+    outputs: Vec<(String, u64)>,
+}
+
+impl Terminal {
+    /// A renderer for a plan whose longest node name has `names` columns.
+    pub(crate) fn new(look: Look, names: usize) -> Self {
+        let bars = MultiProgress::new();
+        Self {
+            names: names.clamp(8, look.width / 3),
+            look,
+            bars,
+            running: BTreeMap::new(),
+            cached: Vec::new(),
+            failures: Vec::new(),
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Show one event.
+    pub(crate) fn show(&mut self, event: &Event) {
+        match event {
+            Event::NodeStarted { node, why, resumed, .. } => self.started(node, why, *resumed),
+            Event::Progress { node, done, total, note } => self.progress(node, *done, *total, note),
+            Event::Warning { node, message } => {
+                let mark = self.look.careful("!");
+                self.line(&format!("  {mark} {}  {message}", pad(node, self.names)));
+            }
+            Event::NodeFinished { node, state, seconds, result, unchanged, error } => {
+                self.finished(node, *state, *seconds, result, *unchanged, error.as_ref());
+            }
+            Event::CheckDecided { name, passed, value, shown, doc } => {
+                self.flush_cached();
+                let shown = if shown.is_empty() { value.describe() } else { shown.clone() };
+                self.check(name, *passed, &shown, doc.as_deref());
+            }
+            Event::OutputWritten { path, bytes, .. } => self.outputs.push((path.clone(), *bytes)),
+            Event::RunFinished { ran, cached, failed, skipped, checks_failed, seconds, stopped } => {
+                let counts = [(*ran, "ran"), (*cached, "cached"), (*failed, "failed"), (*skipped, "skipped")];
+                self.closing(counts, *checks_failed, *seconds, *stopped);
+            }
+            Event::RunStarted { .. } | Event::Metric { .. } => {}
+        }
+    }
+
+    fn line(&self, text: &str) {
+        if self.look.live {
+            // The bars are redrawn below the printed line.
+            let _ = self.bars.println(text);
+        } else {
+            eprintln!("{text}");
+        }
+    }
+
+    fn started(&mut self, node: &str, why: &str, resumed: bool) {
+        if !self.look.live {
+            return;
+        }
+        let bar = self.bars.add(ProgressBar::new_spinner());
+        let template = format!("  {{spinner}} {{prefix:{}}}  {{elapsed:>5}}  {{wide_msg}}", self.names);
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
+        bar.set_prefix(cut(node, self.names));
+        bar.set_message(if resumed { "continues from its checkpoint".to_owned() } else { why.to_owned() });
+        bar.enable_steady_tick(Duration::from_millis(120));
+        self.running.insert(node.to_owned(), bar);
+    }
+
+    fn progress(&mut self, node: &str, done: u64, total: u64, note: &str) {
+        let Some(bar) = self.running.get(node) else { return };
+        if total == 0 {
+            bar.set_message(note.to_owned());
+            return;
+        }
+        if bar.length().is_none() {
+            let template = format!(
+                "  {{spinner}} {{prefix:{}}}  {{elapsed:>5}}  {{bar:16}} {{pos}}/{{len}}  {{msg}}  {{eta}} left",
+                self.names
+            );
+            if let Ok(style) = ProgressStyle::with_template(&template) {
+                bar.set_style(style.progress_chars("━╸─"));
+            }
+        }
+        bar.set_length(total);
+        bar.set_position(done);
+        bar.set_message(note.to_owned());
+    }
+
+    fn finished(
+        &mut self,
+        node: &str,
+        state: NodeState,
+        took: f64,
+        result: &str,
+        unchanged: bool,
+        error: Option<&OpError>,
+    ) {
+        if let Some(bar) = self.running.remove(node) {
+            bar.finish_and_clear();
+            self.bars.remove(&bar);
+        }
+        if state == NodeState::Cached {
+            self.cached.push(node.to_owned());
+            return;
+        }
+        self.flush_cached();
+        let name = pad(&cut(node, self.names), self.names);
+        match state {
+            NodeState::Ran => {
+                let note = if unchanged { "same result as before" } else { result };
+                let mark = self.look.good("✓");
+                self.line(&format!("  {mark} {name}  {:>8}  {note}", seconds(took)));
+            }
+            NodeState::Failed => {
+                let mark = self.look.bad("✗");
+                let message = error.map_or("failed", |error| error.message.as_str());
+                self.line(&format!("  {mark} {name}  {:>8}  {message}", seconds(took)));
+                if let Some(error) = error {
+                    self.failures.push((node.to_owned(), error.clone()));
+                }
+            }
+            NodeState::Skipped => {
+                let mark = self.look.quiet("-");
+                let why = error.map_or("skipped", |error| error.message.as_str());
+                self.line(&format!("  {mark} {name}            {}", self.look.quiet(why)));
+            }
+            NodeState::Cached => {}
+        }
+    }
+
+    /// One line for a stretch of cached nodes.
+    fn flush_cached(&mut self) {
+        let names = std::mem::take(&mut self.cached);
+        if names.is_empty() {
+            return;
+        }
+        let head = format!("  {} {}  ", self.look.good("✓"), pad("cached", self.names));
+        let room = self.look.width.saturating_sub(self.names + 6);
+        let mut shown = String::new();
+        for (at, name) in names.iter().enumerate() {
+            let left = names.len() - at;
+            let next = if shown.is_empty() { name.clone() } else { format!(", {name}") };
+            if shown.len() + next.len() + 12 > room && left > 1 {
+                shown += &format!(" and {left} more");
+                break;
+            }
+            shown += &next;
+        }
+        self.line(&format!("{head}{}", self.look.quiet(&shown)));
+    }
+
+    fn check(&self, name: &str, passed: bool, shown: &str, doc: Option<&str>) {
+        let mark = if passed { self.look.good("✓") } else { self.look.bad("✗") };
+        let name = pad(&format!("check {name}"), self.names + 2);
+        self.line(&format!("  {mark} {name}{:>8}  {shown}", ""));
+        if let (false, Some(doc)) = (passed, doc) {
+            let doc = doc.replace('\n', " ");
+            self.line(&format!("    {}", self.look.careful(&cut(&doc, self.look.width - 4))));
+        }
+    }
+
+    fn closing(&mut self, counts: [(usize, &str); 4], checks_failed: usize, took: f64, stopped: bool) {
+        self.flush_cached();
+        let nodes: usize = counts.iter().map(|(number, _)| number).sum();
+        let parts: Vec<_> =
+            counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        let failed = counts.iter().any(|(n, what)| *what == "failed" && *n > 0);
+        let end = if stopped {
+            self.look.careful(" · stopped, state saved: the same command goes on from here")
+        } else if failed {
+            self.look.bad(" · exit 3 (a node failed)")
+        } else if checks_failed > 0 {
+            self.look.bad(&format!(" · exit 3 ({} false)", count(checks_failed, "check")))
+        } else {
+            String::new()
+        };
+        let all = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
+        eprintln!("\n{}: {all} · {}{end}", count(nodes, "node"), seconds(took));
+        for (node, error) in std::mem::take(&mut self.failures) {
+            eprintln!("\n{} {node}: {}", self.look.bad(&format!("error[{}]", error.code)), error.message);
+            if let Some(help) = error.help {
+                eprintln!("  help: {help}");
+            }
+        }
+    }
+
+    /// Where the outputs are, for stdout: path and size per line.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = String> + '_ {
+        self.outputs.iter().map(|(path, size)| format!("{path}  {}", self.look.quiet(&bytes(*size))))
+    }
+}

@@ -1,0 +1,114 @@
+"""`make bench`: measure, both sides in one run and interleaved, and write spec/benchmarks.md.
+
+Peers are set up in `.bench/` (a Python virtual environment); the product never depends on them.
+Each suite is a module with `run(bench) -> list[Row]`; `--only NAME` runs one.
+"""
+
+import argparse
+import datetime
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import time
+
+import language
+import rerun
+import training
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SUITES = {"language": language, "rerun": rerun, "training": training}
+
+
+class Bench:
+    """What suites share: paths, and running a command with its wall time and peak memory."""
+
+    def __init__(self, folder):
+        self.root = ROOT
+        self.folder = folder
+        self.target = ROOT / "target" / "release"
+        self.pipe = self.target / "pipe"
+        self.missing = []
+
+    def command(self, argv, cwd=None, expect=0):
+        """Run to the end: (seconds, peak resident bytes, stdout)."""
+        start = time.perf_counter()
+        child = subprocess.Popen(
+            [str(word) for word in argv], cwd=cwd or self.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        out, err = child.stdout.read(), child.stderr.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.perf_counter() - start
+        if expect is not None and child.returncode != expect:
+            raise RuntimeError(f"{argv} ended with {child.returncode}:\n{err.decode(errors='replace')}")
+        return seconds, usage.ru_maxrss * 1024, out.decode()
+
+    def repeat(self, times, argv, cwd=None, expect=0):
+        """Run `times` times: (median seconds, least, largest, peak bytes)."""
+        runs = [self.command(argv, cwd, expect)[:2] for _ in range(times)]
+        seconds = [run[0] for run in runs]
+        return statistics.median(seconds), min(seconds), max(seconds), max(run[1] for run in runs)
+
+    def not_shown(self, sentence):
+        """Something that this run could not show, for the report."""
+        self.missing.append(sentence)
+
+
+def machine():
+    """The machine, in words."""
+    model = "unknown processor"
+    with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    return f"{model}, {os.cpu_count()} threads, {platform.system()} {platform.machine()}"
+
+
+def report(sections, missing):
+    """The text of spec/benchmarks.md."""
+    rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip()
+    lines = [
+        "# Benchmarks",
+        "",
+        "Written by `make bench`; the figures are of one run on one machine and no more than that.",
+        "",
+        f"* Date: {datetime.date.today().isoformat()}",
+        f"* Machine: {machine()}",
+        f"* Built with: {rustc}, profile `release`",
+        "",
+    ]
+    for name, rows in sections.items():
+        lines += [f"## {name}", "", "| what | measured | spread | goal |", "|---|---|---|---|"]
+        lines += [f"| {row[0]} | {row[1]} | {row[2]} | {row[3]} |" for row in rows]
+        lines += ["", f"Again: `make bench ONLY={name}`.", ""]
+    lines += ["## Not shown", ""]
+    lines += [f"* {sentence}" for sentence in missing] or ["* Nothing was left out."]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=sorted(SUITES), help="run one suite and print it, writing nothing")
+    only = parser.parse_args().only
+    folder = ROOT / ".bench"
+    folder.mkdir(exist_ok=True)
+    bench = Bench(folder)
+    sections = {}
+    for name, suite in SUITES.items():
+        if only in (None, name):
+            print(f"bench: {name}", file=sys.stderr, flush=True)
+            sections[name] = suite.run(bench)
+    text = report(sections, bench.missing)
+    if only:
+        print(text)
+    else:
+        (ROOT / "spec" / "benchmarks.md").write_text(text, encoding="utf-8")
+        print("wrote spec/benchmarks.md", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
