@@ -18,6 +18,7 @@ pub mod standalone;
 pub mod states;
 pub mod store;
 pub mod value;
+pub mod worker;
 
 pub use cancel::Cancel;
 pub use registry::Registry;

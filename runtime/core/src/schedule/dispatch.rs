@@ -1,7 +1,8 @@
 //! Starting what is ready, and waiting for news.
 
+use super::resources::Grant;
 use super::task::{Message, News, Task};
-use super::{Engine, Running, State, id};
+use super::{Engine, Running, State, Stop, id};
 use crate::cancel::Urgency;
 use crate::events::Event;
 use crate::op::OpError;
@@ -9,7 +10,7 @@ use crate::store::locks::{self, Attempt, Lock};
 use pipe_compiler::plan::Worker;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// How long an op may take to stop once its time is up; then it is given up.
@@ -64,30 +65,34 @@ impl Engine<'_> {
             self.propagate(BTreeSet::from([at]))?;
             return Ok(true);
         }
-        let Some(grant) = self.resources.take(&node.runs) else {
+        let grant = if self.can_join(at) { None } else { self.resources.take(&node.runs) };
+        if grant.is_none() && !self.can_join(at) {
             self.slot_mut(at).passed += 1;
             return Ok(false);
-        };
+        }
         if !self.reserve(at)? {
-            self.resources.give(grant);
+            grant.into_iter().for_each(|grant| self.resources.give(grant));
             return Ok(true);
         }
-        let stop = Arc::new(AtomicBool::new(false));
-        let limit = node.runs.timeout.and_then(|nanos| u64::try_from(nanos).ok());
+        self.slot_mut(at).attempt += 1;
+        match node.runs.worker {
+            Worker::Here => self.start_here(at, grant)?,
+            Worker::Torch => self.start_in_worker(at, grant)?,
+        }
+        Ok(true)
+    }
+
+    /// The node runs from now on.
+    pub(super) fn set_running(&mut self, at: usize, grant: Option<Grant>, stop: Stop) {
+        let limit = self.node(at).runs.timeout.and_then(|nanos| u64::try_from(nanos).ok());
         let slot = self.slot_mut(at);
-        slot.attempt += 1;
         slot.state = State::Running(Running {
             grant,
-            stop: stop.clone(),
+            stop,
             deadline: limit.map(|nanos| Instant::now() + Duration::from_nanos(nanos)),
             timed_out: false,
             lock: slot.lock.take(),
         });
-        match node.runs.worker {
-            Worker::Here => self.start_here(at, stop)?,
-            Worker::Torch => self.start_here(at, stop)?,
-        }
-        Ok(true)
     }
 
     /// Make sure that no other process computes the same. False when the node's state has changed: its
@@ -140,32 +145,33 @@ impl Engine<'_> {
         matches!(self.slot(at).state, State::Done | State::Failed | State::Skipped)
     }
 
-    fn start_here(&mut self, at: usize, stop: Arc<AtomicBool>) -> Result<(), OpError> {
+    fn start_here(&mut self, at: usize, grant: Option<Grant>) -> Result<(), OpError> {
         let node = self.node(at);
+        let stop = Arc::new(AtomicBool::new(false));
+        self.set_running(at, grant, Stop::Flag(stop.clone()));
         let op = match self.registry.find(&node.op) {
             Some(op) if op.version() == node.version => op.clone(),
             found => {
                 let error = wrong_op(&node.op, node.version, found.map(|op| op.version()));
-                self.release(at);
-                self.fail(at, error)?;
-                return self.propagate(BTreeSet::from([at]));
+                return self.refuse(at, error);
             }
         };
         let task = self.task(at, stop);
         let resumed = task.checkpoint.as_ref().is_some_and(|folder| holds_something(folder));
         self.tell_started(at, resumed);
-        let name = format!("op {}", node.name);
-        let spawned = std::thread::Builder::new()
-            .name(name)
-            .stack_size(STACK)
-            .spawn(move || task.run(op.as_ref()));
-        if let Err(error) = spawned {
-            self.release(at);
-            let what = format!("No thread could be started: {error}.");
-            self.fail(at, OpError::new("run::thread", what))?;
-            self.propagate(BTreeSet::from([at]))?;
+        let thread =
+            std::thread::Builder::new().name(format!("op {}", node.name)).stack_size(STACK);
+        match thread.spawn(move || task.run(op.as_ref())) {
+            Ok(_) => Ok(()),
+            Err(error) => self.refuse(at, no_thread(&error)),
         }
-        Ok(())
+    }
+
+    /// A node that was about to run cannot.
+    pub(super) fn refuse(&mut self, at: usize, error: OpError) -> Result<(), OpError> {
+        self.release(at);
+        self.fail(at, error)?;
+        self.propagate(BTreeSet::from([at]))
     }
 
     pub(super) fn task(&self, at: usize, stop: Arc<AtomicBool>) -> Task {
@@ -235,7 +241,7 @@ impl Engine<'_> {
                     over = running.timed_out;
                     running.timed_out = true;
                     running.deadline = Some(now + GRACE);
-                    running.stop.store(true, Ordering::SeqCst);
+                    running.stop.ask();
                 }
                 _ => {}
             }
@@ -249,8 +255,8 @@ impl Engine<'_> {
     /// A wish to stop: what runs is told so, and nothing new begins.
     fn stop_all(&mut self) {
         for at in 0..self.slots.len() {
-            match &self.slot(at).state {
-                State::Running(running) => running.stop.store(true, Ordering::SeqCst),
+            match &mut self.slot_mut(at).state {
+                State::Running(running) => running.stop.ask(),
                 State::Ready | State::Reserving | State::Resting(_) => {
                     self.stopped = true;
                     self.skip(at);
@@ -263,6 +269,10 @@ impl Engine<'_> {
 
 fn holds_something(folder: &std::path::Path) -> bool {
     folder.read_dir().is_ok_and(|mut entries| entries.next().is_some())
+}
+
+pub(super) fn no_thread(error: &std::io::Error) -> OpError {
+    OpError::new("run::thread", format!("No thread could be started: {error}."))
 }
 
 fn wrong_op(op: &str, wanted: u32, found: Option<u32>) -> OpError {

@@ -10,6 +10,7 @@ mod lookup;
 mod resources;
 mod settle;
 pub(crate) mod task;
+mod torch;
 
 pub use resources::Machine;
 
@@ -20,13 +21,14 @@ use crate::run::RunOptions;
 use crate::store::locks::Lock;
 use crate::store::{OutputRow, Store};
 use crate::value::Value;
+use crate::worker::{GroupTask, Pool};
 use crossbeam_channel::{Receiver, unbounded};
 use pipe_compiler::plan::{Input, Node, NodeId, Plan};
 use resources::{Grant, Resources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use task::{Message, Shared};
 
@@ -56,12 +58,44 @@ pub(crate) enum State {
 /// What a running node holds.
 #[derive(Debug)]
 pub(crate) struct Running {
-    grant: Grant,
-    stop: Arc<AtomicBool>,
+    /// Its share of the machine; members of a group hold it together.
+    grant: Option<Grant>,
+    stop: Stop,
     deadline: Option<Instant>,
     timed_out: bool,
     /// Held so that no other process computes the same.
     lock: Option<Lock>,
+}
+
+/// How a running node is told to stop.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// An op in this process looks at a flag.
+    Flag(Arc<AtomicBool>),
+    /// A worker gets a request.
+    Worker { group: GroupTask, node: String, asked: bool },
+}
+
+impl Stop {
+    /// Stop at the next safe point, with a checkpoint.
+    fn ask(&mut self) {
+        match self {
+            Self::Flag(flag) => flag.store(true, Ordering::SeqCst),
+            Self::Worker { group, node, asked } => {
+                if !std::mem::replace(asked, true) {
+                    group.cancel(node);
+                }
+            }
+        }
+    }
+
+    /// Stop now. An op in this process is left alone, its answer is not heard.
+    fn force(&mut self) {
+        self.ask();
+        if let Self::Worker { group, .. } = self {
+            group.kill();
+        }
+    }
 }
 
 /// All that is known of a node in this run.
@@ -128,6 +162,8 @@ pub(crate) struct Engine<'a> {
     resources: Resources,
     shared: Arc<Shared>,
     messages: Receiver<Message>,
+    workers: Arc<Pool>,
+    groups: BTreeMap<u32, torch::Group>,
     scratch: PathBuf,
     metrics: Vec<(String, String, u64, f64)>,
     pub(crate) used: BTreeSet<String>,
@@ -176,6 +212,8 @@ impl<'a> Engine<'a> {
             resources: Resources::new(options.machine.clone()),
             shared: Arc::new(shared),
             messages,
+            workers: Arc::new(Pool::new(options.worker.clone())),
+            groups: BTreeMap::new(),
             scratch,
             metrics: Vec::new(),
             used: BTreeSet::new(),

@@ -16,8 +16,23 @@ pub struct Machine {
 impl Default for Machine {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { threads: u32::try_from(threads).unwrap_or(1), memory: None, gpus: Vec::new() }
+        Self {
+            threads: u32::try_from(threads).unwrap_or(1),
+            memory: None,
+            gpus: (0..gpus()).collect(),
+        }
     }
+}
+
+/// GPUs that the driver shows and `CUDA_VISIBLE_DEVICES` leaves; they are numbered from 0 among those.
+fn gpus() -> u32 {
+    let there = std::fs::read_dir("/proc/driver/nvidia/gpus")
+        .map_or(0, |entries| entries.flatten().count());
+    let visible = match std::env::var("CUDA_VISIBLE_DEVICES") {
+        Ok(list) => list.split(',').take_while(|id| !matches!(id.trim(), "" | "-1")).count(),
+        Err(_) => there,
+    };
+    u32::try_from(visible.min(there)).unwrap_or(0)
 }
 
 /// What one node holds while it runs.

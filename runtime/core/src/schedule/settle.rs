@@ -6,9 +6,9 @@ use crate::events::{Event, NodeState};
 use crate::op::OpError;
 use crate::store::locks::Lock;
 use crate::store::{NewResult, remove_all};
+use crate::worker::LATE;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// First pause before another try; it doubles each time up to [`LONGEST_PAUSE`].
@@ -71,7 +71,7 @@ impl Engine<'_> {
                 self.tell(Event::Metric { node, name, step, value });
             }
             News::Resumed => self.tell_started(at, true),
-            News::Checkpointed | News::Finished { .. } => {}
+            News::Finished { .. } => {}
             News::Reserved(lock) => {
                 if matches!(self.slot(at).state, State::Reserving) {
                     self.reserved(at, lock)?;
@@ -150,6 +150,10 @@ impl Engine<'_> {
             self.skip(at);
             return Ok(());
         }
+        if error.code == LATE {
+            self.slot_mut(at).state = State::Ready;
+            return Ok(());
+        }
         if error.code == LOST && !self.slot(at).revived {
             return self.revive_inputs(at);
         }
@@ -205,6 +209,9 @@ impl Engine<'_> {
 
     pub(super) fn give_up(&mut self, at: usize) -> Result<(), OpError> {
         let error = self.timeout(at, &OpError::cancelled());
+        if let State::Running(running) = &mut self.slot_mut(at).state {
+            running.stop.force();
+        }
         self.release(at);
         self.slot_mut(at).attempt += 1;
         self.fail(at, error)?;
@@ -269,7 +276,10 @@ impl Engine<'_> {
     pub(super) fn release(&mut self, at: usize) -> (bool, Option<Lock>) {
         let state = std::mem::replace(&mut self.slot_mut(at).state, State::Waiting);
         let State::Running(running) = state else { return (false, None) };
-        self.resources.give(running.grant);
+        if let Some(grant) = running.grant {
+            self.resources.give(grant);
+        }
+        self.leave_group(at);
         (running.timed_out, running.lock)
     }
 
@@ -281,8 +291,8 @@ impl Engine<'_> {
                 State::Idle | State::Done | State::Failed | State::Skipped
             );
             if open {
-                if let State::Running(running) = &self.slot(at).state {
-                    running.stop.store(true, Ordering::SeqCst);
+                if let State::Running(running) = &mut self.slot_mut(at).state {
+                    running.stop.force();
                 }
                 self.release(at);
                 self.stopped = true;

@@ -32,8 +32,6 @@ pub(crate) enum News {
     Reserved(Result<crate::store::locks::Lock, OpError>),
     /// The op continues from a checkpoint.
     Resumed,
-    /// A checkpoint is complete on disk.
-    Checkpointed,
     Progress {
         done: u64,
         total: u64,

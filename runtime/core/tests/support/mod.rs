@@ -6,10 +6,9 @@ use pipe_compiler::plan::{
     Annotations, Arg, FileArg, Input, Node, NodeId, Plan, Promise, Root, RootKind, Worker,
 };
 use pipe_compiler::value::Const;
-use pipe_grammar::Span;
 use pipe_runtime::events::{Event, NodeState};
 use pipe_runtime::op::{Args, Context, Op, OpError};
-use pipe_runtime::value::Value;
+use pipe_runtime::value::{Artifact, Value};
 use pipe_runtime::{Machine, Registry, RunOptions, RunSummary, Store, keys};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -116,7 +115,7 @@ impl PlanBuilder {
             key: Key([0; 32]),
             ty: "any".to_owned(),
             columns: None,
-            span: Span::default(),
+            span: Default::default(),
             call: format!("{op}(...)"),
             doc: None,
             runs,
@@ -135,7 +134,7 @@ impl PlanBuilder {
     }
 
     fn root(&mut self, name: &str, kind: RootKind, value: Arg) {
-        let span = Span::default();
+        let span = Default::default();
         self.0.roots.push(Root {
             name: name.to_owned(),
             kind,
@@ -272,6 +271,57 @@ pub fn registry(counter: &Counter) -> Registry {
         ran.add();
         let path = context.path(args.artifact("of")?)?;
         Ok(Value::Int(i64::try_from(std::fs::read(path).unwrap().len()).unwrap()))
+    }));
+    registry
+}
+
+/// Four chains of text artifacts that meet in one: 13 nodes.
+pub fn branches() -> Plan {
+    let mut plan = PlanBuilder::new();
+    let mut ends = Vec::new();
+    for branch in 0..4 {
+        let mut last = plan.node(&format!("start{branch}"), "write", &[("seed", int(branch))]);
+        for step in 0..2 {
+            last = plan.node(
+                &format!("step{branch}{step}"),
+                "append",
+                &[("to", last), ("n", int(step))],
+            );
+        }
+        ends.push(last);
+    }
+    let all = plan.node("all", "join", &[("parts", Arg::List(ends))]);
+    plan.output("all", all);
+    plan.0
+}
+
+/// The ops of [`branches`]; each waits a while in the middle of its writing.
+pub fn branch_ops(pause: std::time::Duration) -> Registry {
+    let mut registry = Registry::new();
+    let write = move |context: &dyn Context, text: String| {
+        let path = context.scratch("text")?;
+        let (first, rest) = text.split_at(text.len() / 2);
+        std::fs::write(&path, first).unwrap();
+        std::thread::sleep(pause);
+        std::fs::write(&path, format!("{first}{rest}")).unwrap();
+        let artifact = context.adopt(&path, "text", "txt", BTreeMap::new())?;
+        Ok(Value::Artifact(artifact))
+    };
+    let read = |context: &dyn Context, artifact: &Artifact| -> Result<String, OpError> {
+        Ok(std::fs::read_to_string(context.path(artifact)?).unwrap())
+    };
+    registry.register(op("write", move |args, context| {
+        write(context, format!("seed {}\n", args.int("seed")?).repeat(200))
+    }));
+    registry.register(op("append", move |args, context| {
+        let before = read(context, args.artifact("to")?)?;
+        write(context, format!("{before}step {}\n", args.int("n")?))
+    }));
+    registry.register(op("join", move |args, context| {
+        let parts = args.artifacts("parts")?;
+        let texts: Result<Vec<String>, _> =
+            parts.into_iter().map(|part| read(context, part)).collect();
+        write(context, texts?.concat())
     }));
     registry
 }
