@@ -124,6 +124,14 @@ impl Call<'_> {
         Ok(vec![PathBuf::from(self.args.str(name)?)])
     }
 
+    /// Where the content of an artifact lies.
+    ///
+    /// # Errors
+    /// When the argument is something else, or the store has lost it.
+    pub fn path(&self, name: &str, kind: &str) -> Result<PathBuf, OpError> {
+        self.context.path(self.args.artifact_of(name, kind)?)
+    }
+
     /// A table.
     ///
     /// # Errors

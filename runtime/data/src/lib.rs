@@ -7,8 +7,10 @@ mod call;
 pub mod logs;
 mod ops;
 pub mod read;
+mod report;
 pub mod table;
 pub mod time;
+pub mod tokens;
 
 pub use call::{Call, Native, count};
 pub use ops::register;
