@@ -82,12 +82,12 @@ pub fn dot(plan: &Plan, states: &[State]) -> String {
             let _ = writeln!(text, "  n{} -> n{};", input.id.0, node.id.0);
         }
     }
-    for root in &plan.roots {
+    for (at, root) in plan.roots.iter().enumerate() {
         let mut inputs = Vec::new();
         root.value.inputs(&mut inputs);
-        let _ = writeln!(text, "  {} [shape = plain];", quoted(&root.name));
+        let _ = writeln!(text, "  r{at} [shape = plain, label = {}];", quoted(&root.name));
         for input in inputs {
-            let _ = writeln!(text, "  n{} -> {};", input.node.0, quoted(&root.name));
+            let _ = writeln!(text, "  n{} -> r{at};", input.node.0);
         }
     }
     text.push_str("}\n");

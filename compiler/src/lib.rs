@@ -95,6 +95,9 @@ fn run(inputs: &Inputs<'_>, purpose: Purpose) -> Compiled {
     let mut params = std::mem::take(&mut evaluator.params);
     params.sort_by_key(|param| param.span);
     problems.extend(found);
+    if !problems.iter().any(Problem::is_error) {
+        problems.extend(lost_roots(&program, &roots, purpose));
+    }
     if !syntax_errors {
         resolve::report_unused(&program, &order, &mut problems);
     }
@@ -103,6 +106,21 @@ fn run(inputs: &Inputs<'_>, purpose: Purpose) -> Compiled {
     let plan = (!failed && purpose == Purpose::Plan)
         .then(|| plan::plan(inputs.file, drafts, roots, &params, inputs.machine));
     Compiled { sources, problems, plan, params, doc }
+}
+
+/// Outputs and checks that came to nothing although no mistake was found.
+fn lost_roots(program: &Program, roots: &[plan::Root], purpose: Purpose) -> Vec<Problem> {
+    let Some(main) = program.modules.first().filter(|_| purpose == Purpose::Plan) else {
+        return Vec::new();
+    };
+    let lost = main.roots.keys().filter(|name| roots.iter().all(|root| root.name != **name));
+    lost.filter_map(|name| {
+        let item = main.ast.items.get(*main.roots.get(name)?)?;
+        let message = format!("`{name}` could not be planned, and no reason was found");
+        let help = "this is a bug in pipe: please report it with the program";
+        Some(Problem::error("plan::bug", resolve::name_span(item), message).help(help))
+    })
+    .collect()
 }
 
 /// All ops of a library with their documentation, and what is wrong with the library itself.

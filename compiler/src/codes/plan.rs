@@ -72,6 +72,11 @@ Give a value of the right kind:
 `let`, `output` or `check` that calls it.",
     ),
     page(
+        "plan::bug",
+        "a bug in pipe",
+        "The program seems right, and still no plan could be made of it. Please report it with the program and `pipe --version`.",
+    ),
+    page(
         "plan::constant",
         "a constant expression that cannot be computed",
         "The expression consists of constants, and computing it failed. Check the values in it.",

@@ -209,7 +209,13 @@ impl<'a> Evaluator<'a> {
         site: CallSite<'a>,
         scope: &Scope<'a>,
     ) -> Typed<'a> {
-        let bound = self.bind_arguments(function, &site, scope);
+        let mut bound = self.bind_arguments(function, &site, scope);
+        if let Some(rest) = function.params.iter().find(|param| param.rest) {
+            let fields = std::mem::take(&mut bound.rest).into_iter();
+            let fields = fields.map(|(name, given)| (Rc::from(name), given.value)).collect();
+            let given = Given { value: Typed::record(fields), span: site.span };
+            bound.by_name.insert(&rest.name.text, given);
+        }
         let result = function.result.as_ref();
         if bound.broken || function.body.is_none() {
             let ty = result.map(|ty| self.written(module, ty, &function.type_params));
@@ -242,9 +248,15 @@ impl<'a> Evaluator<'a> {
                 }
                 (None, None) => Given { value: Typed::error(), span },
             };
-            let wanted = self.written(module, &param.ty, &function.type_params);
+            let wanted = match self.written(module, &param.ty, &function.type_params) {
+                _ if param.rest => Type::Any,
+                wanted => wanted,
+            };
             let value = match self.fit(value.clone(), &wanted, &mut bound, span) {
-                Ok(value) => value,
+                Ok(value) => {
+                    self.check_part(&value, &wanted, span, param.ty.span);
+                    value
+                }
                 Err(mismatch) => {
                     let problem = self.mismatch(&mismatch, &value, &format!("`{name}`"), span);
                     self.report(problem.also(param.name.span, "declared here"));

@@ -140,10 +140,11 @@ impl<'a> Evaluator<'a> {
             }
             _ => None,
         };
+        let here = &self.place.name;
         if let Some(draft) = node.and_then(|node| self.drafts.get_mut(node))
-            && draft.place == self.place.name
+            && let Some(place) = draft.places.iter_mut().find(|place| place.name == *here)
         {
-            draft.result = true;
+            place.result = true;
         }
     }
 
@@ -169,7 +170,13 @@ impl<'a> Evaluator<'a> {
     }
 
     /// `Table<Row, train>` is not given the part `test`.
-    fn check_part(&mut self, value: &Typed<'a>, wanted: &Type, span: Span, declared: Span) {
+    pub(super) fn check_part(
+        &mut self,
+        value: &Typed<'a>,
+        wanted: &Type,
+        span: Span,
+        declared: Span,
+    ) {
         let part = match wanted {
             Type::Table(table) => table.part.clone(),
             Type::Artifact(artifact) => artifact.part.clone(),
@@ -320,6 +327,7 @@ impl<'a> Evaluator<'a> {
                     self.report(problem.also(param.ty.span, "declared here"));
                 }
             }
+            let ty = if param.rest { Type::Any } else { ty };
             scope = scope.with(&param.name.text, Typed::unknown(ty));
         }
         let value = self.quietly(|it| it.block(body, &scope));

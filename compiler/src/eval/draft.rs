@@ -28,11 +28,8 @@ pub(crate) struct Draft {
     pub(crate) columns: Option<Vec<Column>>,
     pub(crate) span: Span,
     pub(crate) call: String,
-    pub(crate) doc: Option<String>,
-    /// The declaration that it belongs to.
-    pub(crate) place: String,
-    /// Whether it is the declaration's result and takes its name.
-    pub(crate) result: bool,
+    /// The declarations that create it: more than one when common nodes were merged.
+    pub(crate) places: Vec<DraftPlace>,
     pub(crate) attributes: Rc<Attributes>,
     pub(crate) worker: Worker,
     pub(crate) promise: Promise,
@@ -41,6 +38,15 @@ pub(crate) struct Draft {
     pub(crate) streamable: bool,
     pub(crate) effect: bool,
     pub(crate) group: Vec<String>,
+}
+
+/// A declaration that creates a node.
+#[derive(Clone, Debug)]
+pub(crate) struct DraftPlace {
+    pub(crate) name: String,
+    pub(crate) doc: Option<String>,
+    /// Whether the node is the declaration's result and takes its name.
+    pub(crate) result: bool,
 }
 
 impl<'a> Evaluator<'a> {
@@ -90,9 +96,7 @@ impl<'a> Evaluator<'a> {
             ty: ty.clone(),
             span: call.site.span,
             call: self.shorten(call.site.span),
-            doc: self.place.doc.clone(),
-            place: self.place.name.clone(),
-            result: false,
+            places: self.here(),
             attributes: Rc::clone(&self.place.attributes),
             worker: native.worker,
             promise: native.promise,
@@ -158,10 +162,8 @@ impl<'a> Evaluator<'a> {
         draft.key = fields.key();
         let known = self.keyed.get(&(draft.key, draft.attributes.cache_off)).copied();
         if let Some(known) = known {
-            if let Some(first) = self.drafts.get_mut(known)
-                && first.attributes != draft.attributes
-            {
-                first.attributes = Rc::new(first.attributes.merged(&draft.attributes));
+            if let Some(first) = self.drafts.get_mut(known) {
+                first.also(draft);
             }
             return Some(known);
         }
@@ -253,25 +255,33 @@ impl<'a> Evaluator<'a> {
 
     /// The files that a path or a pattern names, with digests when a plan is wanted.
     fn file(&mut self, path: &str, span: Span) -> Option<Vec<FileArg>> {
-        let mut files = Vec::new();
-        for path in self.matching(path, span) {
-            if !self.exists(&path, span) {
-                return None;
-            }
-            let digest = match self.purpose {
-                Purpose::Check => String::new(),
-                Purpose::Plan => match self.inputs.host.digest(&path) {
-                    Ok(digest) => digest,
-                    Err(error) => {
-                        let message = format!("`{path}` cannot be read: {error}");
-                        self.report(Problem::error("plan::file", span, message));
-                        return None;
-                    }
-                },
-            };
-            files.push(FileArg { path, digest });
+        let paths = self.matching(path, span);
+        let files: Option<Vec<FileArg>> =
+            paths.into_iter().map(|path| self.digested(path, span)).collect();
+        files.filter(|files| !files.is_empty())
+    }
+
+    /// One file, looked at once.
+    fn digested(&mut self, path: String, span: Span) -> Option<FileArg> {
+        if let Some(known) = self.digests.get(&path) {
+            return Some(FileArg { digest: known.clone(), path });
         }
-        (!files.is_empty()).then_some(files)
+        if !self.exists(&path, span) || self.is_folder(&path, span) {
+            return None;
+        }
+        let digest = match self.purpose {
+            Purpose::Check => path.clone(),
+            Purpose::Plan => match self.inputs.host.digest(&path) {
+                Ok(digest) => digest,
+                Err(error) => {
+                    let message = format!("`{path}` cannot be read: {error}");
+                    self.report(Problem::error("plan::file", span, message));
+                    return None;
+                }
+            },
+        };
+        self.digests.insert(path.clone(), digest.clone());
+        Some(FileArg { path, digest })
     }
 
     /// A computed scalar as the result of a node of its own.
@@ -312,9 +322,7 @@ impl<'a> Evaluator<'a> {
             columns: None,
             span,
             call: self.shorten(span),
-            doc: self.place.doc.clone(),
-            place: self.place.name.clone(),
-            result: false,
+            places: self.here(),
             attributes: Rc::clone(&self.place.attributes),
             worker: Worker::Here,
             promise: Promise::Exact,
@@ -333,6 +341,12 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// The current declaration, as the place of a draft.
+    fn here(&self) -> Vec<DraftPlace> {
+        let (name, doc) = (self.place.name.clone(), self.place.doc.clone());
+        vec![DraftPlace { name, doc, result: false }]
+    }
+
     /// Source text in one line of at most 80 letters.
     fn shorten(&self, span: Span) -> String {
         const LONGEST: usize = 80;
@@ -342,6 +356,20 @@ impl<'a> Evaluator<'a> {
         }
         let cut: String = text.chars().take(LONGEST - 1).collect();
         format!("{cut}…")
+    }
+}
+
+impl Draft {
+    /// Another declaration creates the same node.
+    fn also(&mut self, other: Self) {
+        if self.attributes != other.attributes {
+            self.attributes = Rc::new(self.attributes.merged(&other.attributes));
+        }
+        for place in other.places {
+            if self.places.iter().all(|known| known.name != place.name) {
+                self.places.push(place);
+            }
+        }
     }
 }
 

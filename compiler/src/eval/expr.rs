@@ -105,7 +105,7 @@ impl<'a> Evaluator<'a> {
     }
 
     fn string(&mut self, parts: &'a [StrPart], span: Span, scope: &Scope<'a>) -> Typed<'a> {
-        if let [] = parts {
+        if parts.is_empty() {
             return Typed::constant(Const::Str(String::new()));
         }
         if let [StrPart::Text(text)] = parts {

@@ -75,6 +75,17 @@ impl<'a> Evaluator<'a> {
         false
     }
 
+    /// Whether a path is a folder, which is reported: ops read files.
+    pub(super) fn is_folder(&mut self, path: &str, span: Span) -> bool {
+        let folder = self.inputs.host.stat(path).is_ok_and(|info| info.is_dir);
+        if folder {
+            let message = format!("`{path}` is a folder, and a file is wanted");
+            let problem = Problem::error("plan::folder", span, message);
+            self.report(problem.help("name a file in it, or a pattern such as `folder/*.csv`"));
+        }
+        folder
+    }
+
     /// The columns of a table file, from its first rows.
     pub(crate) fn head_schema(&mut self, path: &str, span: Span) -> Option<Rc<Schema>> {
         if let Some(known) = self.schemas.get(path) {
@@ -89,10 +100,7 @@ impl<'a> Evaluator<'a> {
         if !self.exists(path, span) {
             return None;
         }
-        if self.inputs.host.stat(path).is_ok_and(|info| info.is_dir) {
-            let message = format!("`{path}` is a folder, and a table is read from a file");
-            let problem = Problem::error("plan::folder", span, message);
-            self.report(problem.help("name a file in it, or a pattern such as `folder/*.csv`"));
+        if self.is_folder(path, span) {
             return None;
         }
         let head = match self.inputs.host.head(path, HEAD) {

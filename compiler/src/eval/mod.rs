@@ -31,7 +31,7 @@ mod written;
 
 pub(crate) use attributes::Attributes;
 pub(crate) use call::NativeCall;
-pub(crate) use draft::Draft;
+pub(crate) use draft::{Draft, DraftPlace};
 pub use params::ParamInfo;
 pub(crate) use row::run_scalar;
 pub(crate) use signature::Native;
@@ -97,6 +97,8 @@ pub(crate) struct Evaluator<'a> {
     exhausted: bool,
     /// Look into the bodies of library functions too.
     pub(crate) check_library: bool,
+    /// Digests of the files looked at so far; their paths when only problems are wanted.
+    digests: BTreeMap<String, String>,
     pub(crate) schemas: BTreeMap<String, Option<Rc<crate::schema::Schema>>>,
 }
 
@@ -141,6 +143,7 @@ impl<'a> Evaluator<'a> {
             steps: 0,
             exhausted: false,
             check_library: false,
+            digests: BTreeMap::new(),
             schemas: BTreeMap::new(),
         }
     }

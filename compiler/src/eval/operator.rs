@@ -96,6 +96,11 @@ impl<'a> Evaluator<'a> {
                 None => self.overflow(it.span),
             };
         }
+        if let (Some(Const::Int(a)), Some(Const::Int(b))) = (it.a.as_const(), it.b.as_const())
+            && let Some(truth) = ordered(op, *a, *b)
+        {
+            return Typed::constant(Const::Bool(truth));
+        }
         let Some(row_op) = row_operator(op) else { return Typed::error() };
         let types = (it.a.ty.scalar(), it.b.ty.scalar());
         let (Some((a_ty, a_optional)), Some((b_ty, b_optional))) = types else {
@@ -411,6 +416,18 @@ fn whole(op: BinaryOp, a: i64, b: i64) -> Option<Option<i64>> {
         BinaryOp::Multiply => Some(a.checked_mul(b)),
         _ => None,
     }
+}
+
+fn ordered(op: BinaryOp, a: i64, b: i64) -> Option<bool> {
+    Some(match op {
+        BinaryOp::Equal => a == b,
+        BinaryOp::NotEqual => a != b,
+        BinaryOp::Less => a < b,
+        BinaryOp::LessEqual => a <= b,
+        BinaryOp::Greater => a > b,
+        BinaryOp::GreaterEqual => a >= b,
+        _ => return None,
+    })
 }
 
 fn row_operator(op: BinaryOp) -> Option<RowOp> {

@@ -27,7 +27,6 @@ pub struct ParamInfo {
 }
 
 impl<'a> Evaluator<'a> {
-    #[expect(clippy::too_many_arguments, reason = "the parts of one declaration")]
     pub(super) fn param(
         &mut self,
         id: DeclId,
@@ -122,15 +121,13 @@ impl<'a> Evaluator<'a> {
         let none = trimmed == "none" && matches!(wanted, Type::Optional(_));
         let value =
             if bare && !none { Some(Const::Str(given.text.clone())) } else { literal(trimmed) };
-        let value = value.map(Typed::constant).map(|value| {
-            let fitted = self.fit(value.clone(), wanted, &mut Bindings::default(), span);
-            fitted.map_err(|mismatch| {
-                self.mismatch(&mismatch, &value, &format!("`{}`", name.text), span)
-            })
-        });
-        let problem = match value {
-            Some(Ok(value)) => return (value, span),
-            Some(Err(problem)) => problem,
+        let problem = match value.map(Typed::constant) {
+            Some(value) => match self.fit(value.clone(), wanted, &mut Bindings::default(), span) {
+                Ok(value) => return (value, span),
+                Err(mismatch) => {
+                    self.mismatch(&mismatch, &value, &format!("`{}`", name.text), span)
+                }
+            },
             None => {
                 let message = format!(
                     "`{}` is `{wanted}`, and `{trimmed}` is not written like one",

@@ -48,16 +48,19 @@ impl<'a> Evaluator<'a> {
     }
 }
 
+/// What the columns of a computed scalar read.
+type Reads = Vec<(String, Rc<NodeValue>)>;
+
 /// A computed scalar: the function over `a`, `b`, .. and what each of them reads, in order of first appearance.
 pub(crate) fn run_scalar(
     evaluator: &Evaluator<'_>,
     scalar: &Scalar,
     ty: (Ty, bool),
-) -> Option<(RowFn, Vec<(String, Rc<NodeValue>)>)> {
+) -> Option<(RowFn, Reads)> {
     let mut used = Vec::new();
     collect(&scalar.expr, &mut used);
     let mut numbers = BTreeMap::new();
-    let mut inputs: Vec<(String, Rc<NodeValue>)> = Vec::new();
+    let mut inputs: Reads = Vec::new();
     let mut columns = Vec::new();
     for number in used {
         let leaf = evaluator.leaves.get(number as usize)?;

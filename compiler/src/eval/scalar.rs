@@ -138,9 +138,8 @@ impl<'a> Evaluator<'a> {
         match &value.value {
             Value::Const(Const::Int(number)) => Typed::constant(Const::Float(*number as f64)),
             Value::Const(_) => value,
-            Value::Scalar(_) => self.computed(&[&value], ty, span, |mut operands| {
-                Expr::Call(Function::ToFloat, operands.drain(..).collect())
-            }),
+            Value::Scalar(_) => self
+                .computed(&[&value], ty, span, |operands| Expr::Call(Function::ToFloat, operands)),
             _ => Typed { ty, value: value.value },
         }
     }

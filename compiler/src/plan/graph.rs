@@ -2,7 +2,7 @@
 
 use super::annotate::annotate;
 use super::{Annotations, Arg, Input, Node, NodeId, Plan, Root};
-use crate::eval::{Draft, ParamInfo};
+use crate::eval::{Draft, DraftPlace, ParamInfo};
 use crate::host::Machine;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,12 +17,13 @@ pub(crate) fn plan(
     let kept = needed(&drafts, &roots);
     let numbers: BTreeMap<usize, NodeId> =
         (0u32..).zip(&kept).map(|(number, draft)| (*draft, NodeId(number))).collect();
-    let names = names(&drafts, &kept);
+    let named = named(&drafts, &kept);
+    let mut names = names(&named);
     let mut nodes = Vec::with_capacity(kept.len());
-    for (at, draft) in drafts.iter().enumerate() {
-        let Some(id) = numbers.get(&at) else { continue };
-        let name = names.get(&at).cloned().unwrap_or_default();
-        nodes.push(node(draft, *id, name, &numbers));
+    for (number, Named { at, draft, place }) in (0u32..).zip(&named) {
+        let name = names.remove(at).unwrap_or_default();
+        let doc = place.and_then(|place| place.doc.clone());
+        nodes.push(node(draft, NodeId(number), name, doc, &numbers));
     }
     for root in &mut roots {
         renumber(&mut root.value, &numbers);
@@ -72,20 +73,42 @@ fn needed(drafts: &[Draft], roots: &[Root]) -> Vec<usize> {
     needed.into_iter().collect()
 }
 
+/// A draft with the declaration that it is named after.
+struct Named<'d> {
+    at: usize,
+    draft: &'d Draft,
+    place: Option<&'d DraftPlace>,
+}
+
+/// The declaration of which a draft is the result, else the first one whose result is kept.
+fn named<'d>(drafts: &'d [Draft], kept: &[usize]) -> Vec<Named<'d>> {
+    let kept: Vec<(usize, &Draft)> =
+        kept.iter().filter_map(|at| Some((*at, drafts.get(*at)?))).collect();
+    let results = kept.iter().flat_map(|(_, draft)| &draft.places).filter(|place| place.result);
+    let live: BTreeSet<&str> = results.map(|place| place.name.as_str()).collect();
+    kept.into_iter()
+        .map(|(at, draft)| {
+            let result = draft.places.iter().find(|place| place.result);
+            let alive = || draft.places.iter().find(|place| live.contains(place.name.as_str()));
+            Named { at, draft, place: result.or_else(alive).or(draft.places.first()) }
+        })
+        .collect()
+}
+
 /// Unique names: the declaration's for its result, else the declaration's and the op's last word.
-fn names(drafts: &[Draft], kept: &[usize]) -> BTreeMap<usize, String> {
+fn names(named: &[Named<'_>]) -> BTreeMap<usize, String> {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut names = BTreeMap::new();
-    let results = kept.iter().filter(|at| drafts.get(**at).is_some_and(|draft| draft.result));
-    let others = kept.iter().filter(|at| drafts.get(**at).is_some_and(|draft| !draft.result));
+    let is_result = |named: &&Named<'_>| named.place.is_some_and(|place| place.result);
+    let results = named.iter().filter(is_result);
+    let others = named.iter().filter(|named| !is_result(named));
     let mut next: BTreeMap<String, usize> = BTreeMap::new();
-    for at in results.chain(others) {
-        let Some(draft) = drafts.get(*at) else { continue };
+    for Named { at, draft, place } in results.chain(others) {
         let word = draft.op.rsplit('.').next().unwrap_or(&draft.op);
-        let base = match (draft.result, draft.place.is_empty()) {
-            (true, _) => draft.place.clone(),
-            (false, true) => word.to_owned(),
-            (false, false) => format!("{}.{word}", draft.place),
+        let base = match place {
+            Some(place) if place.result => place.name.clone(),
+            Some(place) if !place.name.is_empty() => format!("{}.{word}", place.name),
+            _ => word.to_owned(),
         };
         let count = next.entry(base.clone()).or_insert(1);
         let mut name = base.clone();
@@ -98,7 +121,13 @@ fn names(drafts: &[Draft], kept: &[usize]) -> BTreeMap<usize, String> {
     names
 }
 
-fn node(draft: &Draft, id: NodeId, name: String, numbers: &BTreeMap<usize, NodeId>) -> Node {
+fn node(
+    draft: &Draft,
+    id: NodeId,
+    name: String,
+    doc: Option<String>,
+    numbers: &BTreeMap<usize, NodeId>,
+) -> Node {
     let mut args = draft.args.clone();
     args.values_mut().for_each(|arg| renumber(arg, numbers));
     Node {
@@ -114,7 +143,7 @@ fn node(draft: &Draft, id: NodeId, name: String, numbers: &BTreeMap<usize, NodeI
         columns: draft.columns.clone(),
         span: draft.span,
         call: draft.call.clone(),
-        doc: draft.doc.clone(),
+        doc,
         runs: Annotations {
             worker: draft.worker,
             threads: 1,

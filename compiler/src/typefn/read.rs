@@ -103,10 +103,7 @@ fn shared(evaluator: &mut Evaluator<'_>, paths: &[String], span: Span) -> Option
             },
         });
     }
-    match row {
-        Some(row) => Some(Some(row)),
-        None => None,
-    }
+    row.map(Some)
 }
 
 fn widened(a: &Record, b: &Record) -> Option<Record> {
