@@ -180,23 +180,33 @@ fn has_others(folder: &Path, artifact: &Artifact) -> bool {
 fn copy_in(from: &Path, to: &Path, artifact: &Artifact) -> io::Result<()> {
     let beside = beside(to);
     remove_all(&beside)?;
-    if artifact.files.is_empty() && from.is_file() {
-        copy_file(from, &beside)?;
+    let copied = copy_all(from, &beside, artifact).and_then(|()| {
         if to.is_dir() {
             remove_all(to)?;
+        } else if beside.is_dir() && to.exists() {
+            fs::remove_file(to)?;
         }
-        return fs::rename(&beside, to);
+        fs::rename(&beside, to)
+    });
+    if copied.is_err() {
+        let _ = remove_all(&beside);
     }
-    fs::create_dir_all(&beside)?;
+    copied
+}
+
+fn copy_all(from: &Path, to: &Path, artifact: &Artifact) -> io::Result<()> {
+    if artifact.files.is_empty() && from.is_file() {
+        return copy_file(from, to);
+    }
+    fs::create_dir_all(to)?;
     for name in &artifact.files {
-        let target = beside.join(name);
+        let target = to.join(name);
         if let Some(parent) = target.parent() {
             fs::create_dir_all(parent)?;
         }
         copy_file(&from.join(name), &target)?;
     }
-    remove_all(to)?;
-    fs::rename(&beside, to)
+    Ok(())
 }
 
 /// Blobs are read-only, outputs belong to the user.
@@ -222,7 +232,10 @@ fn write_if_other(path: &Path, bytes: &[u8]) -> io::Result<()> {
         return Ok(());
     }
     let beside = beside(path);
-    fs::write(&beside, bytes)?;
+    if let Err(error) = fs::write(&beside, bytes) {
+        let _ = fs::remove_file(&beside);
+        return Err(error);
+    }
     if path.is_dir() {
         remove_all(path)?;
     }

@@ -2,13 +2,15 @@
 
 use super::resources::Grant;
 use super::task::{Message, News, Task};
-use super::{Engine, Running, State, Stop, id};
+use super::{Engine, Rank, Running, State, Stop, id};
 use crate::cancel::Urgency;
 use crate::events::Event;
 use crate::op::OpError;
 use crate::store::locks::{self, Attempt, Lock};
 use pipe_compiler::plan::Worker;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -29,29 +31,24 @@ impl Engine<'_> {
             self.stop_all();
             return Ok(());
         }
-        loop {
-            let before = self.count_done();
-            for at in self.ready() {
-                if !self.begin(at)? && self.slot(at).passed > PASSES {
-                    break;
-                }
+        let mut passed = None;
+        while let Some(at) = self.next_ready(passed) {
+            if self.begin(at)? {
+                continue;
             }
-            if self.count_done() == before {
-                return Ok(());
+            if self.slot(at).passed > PASSES {
+                break;
             }
+            passed = Some(at);
         }
+        Ok(())
     }
 
-    fn count_done(&self) -> usize {
-        self.slots.iter().filter(|slot| matches!(slot.state, State::Done | State::Failed)).count()
-    }
-
-    fn ready(&self) -> Vec<usize> {
-        let is_ready = |at: &usize| matches!(self.slot(*at).state, State::Ready);
-        let mut ready: Vec<usize> = (0..self.slots.len()).filter(is_ready).collect();
-        let priority = |at: &usize| self.priority.get(*at).copied().unwrap_or(0.0);
-        ready.sort_by(|a, b| priority(b).total_cmp(&priority(a)).then(a.cmp(b)));
-        ready
+    /// The most urgent ready node, or the next one after `passed`, which has no room now.
+    fn next_ready(&self, passed: Option<usize>) -> Option<usize> {
+        let place = |at: usize| (Reverse(Rank(self.priority.get(at).copied().unwrap_or(0.0))), at);
+        let after = passed.map_or(Bound::Unbounded, |at| Bound::Excluded(place(at)));
+        self.ready.range((after, Bound::Unbounded)).next().map(|(_, at)| *at)
     }
 
     /// Start one node. False when there is no room for it now.
@@ -85,14 +82,12 @@ impl Engine<'_> {
     /// The node runs from now on.
     pub(super) fn set_running(&mut self, at: usize, grant: Option<Grant>, stop: Stop) {
         let limit = self.node(at).runs.timeout.and_then(|nanos| u64::try_from(nanos).ok());
-        let slot = self.slot_mut(at);
-        slot.state = State::Running(Running {
-            grant,
-            stop,
-            deadline: limit.map(|nanos| Instant::now() + Duration::from_nanos(nanos)),
-            timed_out: false,
-            lock: slot.lock.take(),
-        });
+        let lock = self.slot_mut(at).lock.take();
+        let deadline = limit.map(|nanos| Instant::now() + Duration::from_nanos(nanos));
+        self.set_state(
+            at,
+            State::Running(Running { grant, stop, deadline, timed_out: false, lock }),
+        );
     }
 
     /// Make sure that no other process computes the same. False when the node's state has changed: its
@@ -108,9 +103,8 @@ impl Engine<'_> {
         match locks::attempt(&path)? {
             Attempt::Held(lock) => self.reserved(at, Ok(lock)).map(|()| !self.has_ended(at)),
             Attempt::Busy => {
-                let slot = self.slot_mut(at);
-                slot.state = State::Reserving;
-                let attempt = slot.attempt;
+                self.set_state(at, State::Reserving);
+                let attempt = self.slot(at).attempt;
                 let messages = self.shared.messages.clone();
                 std::thread::spawn(move || {
                     let news = News::Reserved(locks::wait(&path));
@@ -131,9 +125,8 @@ impl Engine<'_> {
             Err(error) => self.fail(at, error)?,
             Ok(lock) => {
                 if !self.find_by_action_key(at)? {
-                    let slot = self.slot_mut(at);
-                    slot.lock = Some(lock);
-                    slot.state = State::Ready;
+                    self.slot_mut(at).lock = Some(lock);
+                    self.set_state(at, State::Ready);
                     return Ok(());
                 }
             }
@@ -228,15 +221,17 @@ impl Engine<'_> {
             State::Resting(until) => Some(*until),
             _ => None,
         };
-        self.slots.iter().filter_map(|slot| time(&slot.state)).min()
+        self.active.iter().filter_map(|at| time(&self.slot(*at).state)).min()
     }
 
     fn look_at_clock(&mut self) -> Result<(), OpError> {
         let now = Instant::now();
-        for at in 0..self.slots.len() {
+        for at in self.active.clone() {
             let mut over = false;
             match &mut self.slot_mut(at).state {
-                State::Resting(until) if *until <= now => self.slot_mut(at).state = State::Ready,
+                State::Resting(until) if *until <= now => {
+                    self.set_state(at, State::Ready);
+                }
                 State::Running(running) if running.deadline.is_some_and(|end| end <= now) => {
                     over = running.timed_out;
                     running.timed_out = true;
@@ -254,7 +249,8 @@ impl Engine<'_> {
 
     /// A wish to stop: what runs is told so, and nothing new begins.
     fn stop_all(&mut self) {
-        for at in 0..self.slots.len() {
+        let ready = self.ready.iter().map(|(_, at)| *at);
+        for at in ready.chain(self.active.iter().copied()).collect::<Vec<_>>() {
             match &mut self.slot_mut(at).state {
                 State::Running(running) => running.stop.ask(),
                 State::Ready | State::Reserving | State::Resting(_) => {

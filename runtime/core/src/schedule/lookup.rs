@@ -41,7 +41,7 @@ impl Engine<'_> {
                 slot.args = Some(Arc::new(args));
                 slot.action_key = Some(fields.key().to_string());
                 if !self.find_by_action_key(at)? {
-                    self.slot_mut(at).state = State::Ready;
+                    self.set_state(at, State::Ready);
                 }
                 Ok(())
             }
@@ -89,7 +89,7 @@ impl Engine<'_> {
         slot.action_key = Some(result.action_key);
         slot.context = result.context;
         slot.how = Some(NodeState::Cached);
-        slot.state = State::Done;
+        self.set_state(at, State::Done);
         self.tell_cached(at, shown);
     }
 

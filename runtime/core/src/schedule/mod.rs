@@ -25,6 +25,7 @@ use crate::worker::{GroupTask, Pool};
 use crossbeam_channel::{Receiver, unbounded};
 use pipe_compiler::plan::{Input, Node, NodeId, Plan};
 use resources::{Grant, Resources};
+use std::cmp::{Ordering as Ordered, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -147,6 +148,24 @@ impl Slot {
     }
 }
 
+/// A priority, in order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rank(f64);
+
+impl Eq for Rank {}
+
+impl Ord for Rank {
+    fn cmp(&self, other: &Self) -> Ordered {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Rank {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordered> {
+        Some(self.cmp(other))
+    }
+}
+
 /// One run of one plan.
 pub(crate) struct Engine<'a> {
     pub(crate) plan: &'a Plan,
@@ -159,6 +178,10 @@ pub(crate) struct Engine<'a> {
     consumers: Vec<Vec<usize>>,
     volatile: Vec<bool>,
     priority: Vec<f64>,
+    /// Ready nodes, the most urgent first.
+    ready: BTreeSet<(Reverse<Rank>, usize)>,
+    /// Nodes that run, rest, or wait for another process.
+    active: BTreeSet<usize>,
     resources: Resources,
     shared: Arc<Shared>,
     messages: Receiver<Message>,
@@ -209,6 +232,8 @@ impl<'a> Engine<'a> {
             consumers,
             volatile: crate::keys::volatile(plan),
             priority: vec![0.0; plan.nodes.len()],
+            ready: BTreeSet::new(),
+            active: BTreeSet::new(),
             resources: Resources::new(options.machine.clone()),
             shared: Arc::new(shared),
             messages,
@@ -238,13 +263,8 @@ impl<'a> Engine<'a> {
 
     /// Whether nothing runs and nothing will.
     fn is_idle(&self) -> bool {
-        let busy = |slot: &Slot| {
-            matches!(
-                slot.state,
-                State::Ready | State::Reserving | State::Running(_) | State::Resting(_)
-            )
-        };
-        self.options.cancel.urgency() == crate::cancel::Urgency::Now || !self.slots.iter().any(busy)
+        let now = self.options.cancel.urgency() == crate::cancel::Urgency::Now;
+        now || (self.ready.is_empty() && self.active.is_empty())
     }
 
     /// Which nodes the roots and the effects need, looking through the store on the way: a result that is
@@ -272,7 +292,7 @@ impl<'a> Engine<'a> {
                 continue;
             }
             if matches!(self.slot(at).state, State::Idle) && !self.find_by_plan_key(at)? {
-                self.slot_mut(at).state = State::Waiting;
+                self.set_state(at, State::Waiting);
             }
             if matches!(self.slot(at).state, State::Waiting) {
                 node.inputs().iter().for_each(|input| want(input, &mut wanted));
@@ -336,6 +356,11 @@ impl<'a> Engine<'a> {
                 *priority = own + longest;
             }
         }
+        let ready: Vec<usize> = self.ready.iter().map(|(_, at)| *at).collect();
+        self.ready.clear();
+        for at in ready {
+            self.set_state(at, State::Ready);
+        }
     }
 
     pub(crate) fn tell(&mut self, event: Event) {
@@ -347,6 +372,23 @@ impl<'a> Engine<'a> {
 
     pub(crate) fn value_of(&self, input: &Input) -> Option<&Value> {
         self.slots.get(index(input))?.value.as_deref()
+    }
+
+    /// Change where a node stands. Gives where it stood.
+    fn set_state(&mut self, at: usize, state: State) -> State {
+        let place = (Reverse(Rank(self.priority.get(at).copied().unwrap_or(0.0))), at);
+        let busy = matches!(state, State::Reserving | State::Running(_) | State::Resting(_));
+        if matches!(state, State::Ready) {
+            self.ready.insert(place);
+        } else {
+            self.ready.remove(&place);
+        }
+        if busy {
+            self.active.insert(at);
+        } else {
+            self.active.remove(&at);
+        }
+        std::mem::replace(&mut self.slot_mut(at).state, state)
     }
 
     fn node(&self, at: usize) -> &'a Node {

@@ -125,10 +125,10 @@ impl Engine<'_> {
         slot.context = result.context;
         slot.peak_bytes = result.peak_bytes;
         slot.how = Some(NodeState::Ran);
-        slot.state = State::Done;
         slot.error = None;
         let seconds = slot.seconds;
         let action_key = slot.action_key.clone();
+        self.set_state(at, State::Done);
         if let Some(key) = action_key {
             let _ = remove_all(&self.store.checkpoint_path(&key));
         }
@@ -151,7 +151,7 @@ impl Engine<'_> {
             return Ok(());
         }
         if error.code == LATE {
-            self.slot_mut(at).state = State::Ready;
+            self.set_state(at, State::Ready);
             return Ok(());
         }
         if error.code == LOST && !self.slot(at).revived {
@@ -165,9 +165,8 @@ impl Engine<'_> {
         let pause = PAUSE.saturating_mul(1 << tries.min(16)).min(LONGEST_PAUSE);
         let message = format!("{} Trying again ({} of {retry}).", error.message, tries + 1);
         self.tell(Event::Warning { node: node.name.clone(), message });
-        let slot = self.slot_mut(at);
-        slot.tries += 1;
-        slot.state = State::Resting(Instant::now() + pause);
+        self.slot_mut(at).tries += 1;
+        self.set_state(at, State::Resting(Instant::now() + pause));
         Ok(())
     }
 
@@ -184,13 +183,12 @@ impl Engine<'_> {
                 self.store.forget(&key)?;
             }
             let slot = self.slot_mut(input);
-            slot.state = State::Idle;
             slot.value = None;
             slot.lost = true;
+            self.set_state(input, State::Idle);
         }
-        let slot = self.slot_mut(at);
-        slot.revived = true;
-        slot.state = State::Waiting;
+        self.slot_mut(at).revived = true;
+        self.set_state(at, State::Waiting);
         self.demand()
     }
 
@@ -220,11 +218,11 @@ impl Engine<'_> {
 
     pub(super) fn fail(&mut self, at: usize, error: OpError) -> Result<(), OpError> {
         let slot = self.slot_mut(at);
-        slot.state = State::Failed;
         slot.how = Some(NodeState::Failed);
         slot.error = Some(error.clone());
         slot.lock = None;
         let seconds = slot.seconds;
+        self.set_state(at, State::Failed);
         self.tell(Event::NodeFinished {
             node: self.node(at).name.clone(),
             state: NodeState::Failed,
@@ -238,10 +236,10 @@ impl Engine<'_> {
 
     pub(super) fn skip(&mut self, at: usize) {
         let slot = self.slot_mut(at);
-        slot.state = State::Skipped;
         slot.how = Some(NodeState::Skipped);
         slot.lock = None;
         let seconds = slot.seconds;
+        self.set_state(at, State::Skipped);
         self.tell(Event::NodeFinished {
             node: self.node(at).name.clone(),
             state: NodeState::Skipped,
@@ -274,8 +272,12 @@ impl Engine<'_> {
     /// Give back what a running node held; says whether it had run out of time. The lock of its key comes
     /// along: it is let go of once the result is recorded.
     pub(super) fn release(&mut self, at: usize) -> (bool, Option<Lock>) {
-        let state = std::mem::replace(&mut self.slot_mut(at).state, State::Waiting);
-        let State::Running(running) = state else { return (false, None) };
+        if !matches!(self.slot(at).state, State::Running(_)) {
+            return (false, None);
+        }
+        let State::Running(running) = self.set_state(at, State::Waiting) else {
+            return (false, None);
+        };
         if let Some(grant) = running.grant {
             self.resources.give(grant);
         }

@@ -93,10 +93,6 @@ impl Task {
     fn attempt(&self, op: &dyn Op) -> Result<Computed, OpError> {
         let files = files_of(&self.args);
         let before = check_files(&files, &self.shared.digests)?;
-        std::fs::create_dir_all(&self.scratch).map_err(|error| disk(&self.scratch, &error))?;
-        if let Some(folder) = &self.checkpoint {
-            std::fs::create_dir_all(folder).map_err(|error| disk(folder, &error))?;
-        }
         let context = TaskContext::new(self);
         let value = match catch_unwind(AssertUnwindSafe(|| op.run(&self.args, &context))) {
             Ok(result) => result?,
@@ -257,7 +253,9 @@ impl Context for TaskContext<'_> {
     }
 
     fn checkpoint(&self) -> Option<&Path> {
-        self.task.checkpoint.as_deref()
+        let folder = self.task.checkpoint.as_deref()?;
+        std::fs::create_dir_all(folder).ok()?;
+        Some(folder)
     }
 
     fn cancelled(&self) -> bool {
