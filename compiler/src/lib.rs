@@ -93,6 +93,7 @@ fn run(inputs: &Inputs<'_>, purpose: Purpose) -> Compiled {
     let (drafts, roots) =
         (std::mem::take(&mut evaluator.drafts), std::mem::take(&mut evaluator.roots));
     let mut params = std::mem::take(&mut evaluator.params);
+    drop(evaluator);
     params.sort_by_key(|param| param.span);
     problems.extend(found);
     if !problems.iter().any(Problem::is_error) {
@@ -147,6 +148,7 @@ pub fn signatures(library: &dyn Library) -> (Vec<Signature>, Vec<Problem>, Sourc
         found.extend(evaluator.describe(id));
     }
     problems.append(&mut evaluator.problems);
+    drop(evaluator);
     found.sort_by(|a, b| a.name.cmp(&b.name));
     (found, problems, sources)
 }

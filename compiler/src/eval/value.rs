@@ -129,6 +129,17 @@ struct Local<'a> {
     outer: Option<Rc<Local<'a>>>,
 }
 
+/// Long chains of names are let go one by one, not by recursion.
+impl Drop for Local<'_> {
+    fn drop(&mut self) {
+        let mut next = self.outer.take();
+        while let Some(local) = next.and_then(Rc::into_inner) {
+            let mut local = local;
+            next = local.outer.take();
+        }
+    }
+}
+
 impl<'a> Scope<'a> {
     /// The top of a module.
     pub(crate) fn module(module: ModuleId) -> Self {

@@ -7,7 +7,7 @@ mod unused;
 
 pub(crate) use load::{BUILT_IN_TYPES, folder_of, join_path, load, load_library};
 pub(crate) use order::order;
-pub(crate) use references::{Reference, ReferenceKind, references};
+pub(crate) use references::{Reference, ReferenceKind, references, unused_inside};
 pub(crate) use unused::report_unused;
 
 use pipe_grammar::ast::{Item, ItemKind, Module, Name};

@@ -26,14 +26,23 @@ pub(crate) enum ReferenceKind {
 
 /// Every mention in an item, in source order.
 pub(crate) fn references(item: &Item) -> Vec<Reference<'_>> {
-    let mut walk = Walk { found: Vec::new(), bound: Vec::new(), types: Vec::new() };
+    walked(item).found
+}
+
+/// The `let`s inside an item that nothing mentions.
+pub(crate) fn unused_inside(item: &Item) -> Vec<&Name> {
+    walked(item).unused
+}
+
+fn walked(item: &Item) -> Walk<'_> {
+    let mut walk = Walk::default();
     walk.attributes(&item.attrs);
     match &item.kind {
         ItemKind::Use { .. } | ItemKind::Broken { .. } => {}
         ItemKind::Param { name, ty, default, condition } => {
             walk.ty(ty);
             default.iter().for_each(|value| walk.expr(value));
-            walk.bound.push(&name.text);
+            walk.bind(name, false);
             condition.iter().for_each(|condition| walk.expr(condition));
         }
         ItemKind::Let(binding) | ItemKind::Output(binding) | ItemKind::Check(binding) => {
@@ -46,21 +55,45 @@ pub(crate) fn references(item: &Item) -> Vec<Reference<'_>> {
             ty.iter().for_each(|ty| walk.ty(ty));
         }
     }
-    walk.found
+    walk
 }
 
+#[derive(Default)]
 struct Walk<'a> {
     found: Vec<Reference<'a>>,
-    bound: Vec<&'a str>,
+    bound: Vec<Bound<'a>>,
     types: Vec<&'a str>,
+    unused: Vec<&'a Name>,
+}
+
+/// A name bound inside the item.
+struct Bound<'a> {
+    name: &'a Name,
+    /// Whether it is a `let`, which somebody should mention.
+    wanted: bool,
+    used: bool,
 }
 
 impl<'a> Walk<'a> {
     fn value(&mut self, name: &'a str, member: Option<&'a str>, called: bool) {
-        let bound = self.bound.iter().rev().any(|bound| *bound == name);
-        if !bound || (called && member.is_some()) {
+        let bound = self.bound.iter_mut().rev().find(|bound| bound.name.text == name);
+        let local = bound.is_some();
+        if let Some(bound) = bound {
+            bound.used = true;
+        }
+        if !local || (called && member.is_some()) {
             self.found.push(Reference { kind: ReferenceKind::Value, name, member, called });
         }
+    }
+
+    fn bind(&mut self, name: &'a Name, wanted: bool) {
+        self.bound.push(Bound { name, wanted, used: false });
+    }
+
+    fn leave(&mut self, depth: usize) {
+        let left = self.bound.drain(depth.min(self.bound.len())..);
+        let unused = left.filter(|bound| bound.wanted && !bound.used).map(|bound| bound.name);
+        self.unused.extend(unused);
     }
 
     fn attributes(&mut self, attrs: &'a [Attr]) {
@@ -75,9 +108,9 @@ impl<'a> Walk<'a> {
         }
         function.result.iter().for_each(|ty| self.ty(ty));
         let depth = self.bound.len();
-        self.bound.extend(function.params.iter().map(|param| param.name.text.as_str()));
+        function.params.iter().for_each(|param| self.bind(&param.name, false));
         function.body.iter().for_each(|body| self.block(body));
-        self.bound.truncate(depth);
+        self.leave(depth);
     }
 
     fn block(&mut self, block: &'a Block) {
@@ -87,18 +120,18 @@ impl<'a> Walk<'a> {
             if let ItemKind::Let(binding) = &item.kind {
                 binding.ty.iter().for_each(|ty| self.ty(ty));
                 self.expr(&binding.value);
-                self.bound.push(&binding.name.text);
+                self.bind(&binding.name, true);
             }
         }
         self.expr(&block.value);
-        self.bound.truncate(depth);
+        self.leave(depth);
     }
 
     fn with_names(&mut self, names: &'a [Name], body: &'a Block) {
         let depth = self.bound.len();
-        self.bound.extend(names.iter().map(|name| name.text.as_str()));
+        names.iter().for_each(|name| self.bind(name, false));
         self.block(body);
-        self.bound.truncate(depth);
+        self.leave(depth);
     }
 
     fn expr(&mut self, expr: &'a Expr) {
@@ -150,11 +183,11 @@ impl<'a> Walk<'a> {
                 let depth = self.bound.len();
                 for binder in binders {
                     self.expr(&binder.list);
-                    self.bound.extend(binder.names.iter().map(|name| name.text.as_str()));
+                    binder.names.iter().for_each(|name| self.bind(name, false));
                 }
                 condition.iter().for_each(|condition| self.expr(condition));
                 self.block(body);
-                self.bound.truncate(depth);
+                self.leave(depth);
             }
             ExprKind::Lambda { params, body } => self.with_names(params, body),
         }

@@ -3,7 +3,7 @@
 use super::order::Order;
 use super::{DeclId, Program, bound_name};
 use pipe_grammar::Problem;
-use pipe_grammar::ast::ItemKind;
+use pipe_grammar::ast::{ItemKind, Name};
 
 /// Warn about what the program declares and never uses. A file without `output` and `check` is there for others.
 pub(crate) fn report_unused(program: &Program, order: &Order, problems: &mut Vec<Problem>) {
@@ -12,6 +12,9 @@ pub(crate) fn report_unused(program: &Program, order: &Order, problems: &mut Vec
         || main.ast.items.iter().any(|item| matches!(item.kind, ItemKind::Broken { .. }))
     {
         return;
+    }
+    for name in main.ast.items.iter().flat_map(super::unused_inside) {
+        warn("value", name, problems);
     }
     for (at, item) in main.ast.items.iter().enumerate() {
         let Some(name) = bound_name(item) else { continue };
@@ -30,11 +33,16 @@ pub(crate) fn report_unused(program: &Program, order: &Order, problems: &mut Vec
             }),
             _ => order.mentioned.contains(&id),
         };
-        if !used && !name.text.starts_with('_') {
-            let message = format!("nothing uses the {what} `{}`", name.text);
-            let problem = Problem::warning("resolve::unused", name.span, message)
-                .help(format!("remove it, or call it `_{}` to keep it", name.text));
-            problems.push(problem);
+        if !used {
+            warn(what, name, problems);
         }
+    }
+}
+
+fn warn(what: &str, name: &Name, problems: &mut Vec<Problem>) {
+    if !name.text.starts_with('_') {
+        let message = format!("nothing uses the {what} `{}`", name.text);
+        let problem = Problem::warning("resolve::unused", name.span, message);
+        problems.push(problem.help(format!("remove it, or call it `_{}` to keep it", name.text)));
     }
 }

@@ -73,3 +73,60 @@ fn any_text_gets_an_answer() {
         );
     }
 }
+
+const PROGRAM: &str = "use tools = \"tools.pipe\"
+type Row = { time: time, cpu: float, note: str? }
+param limit: float = 0.5 where limit > 0.0 and limit < 1.0
+param names: [str] = [\"cpu\", \"mem\"]
+fn hot(row: Row, at: float = 0.9) -> bool { let high = row.cpu > at  high and row.note != none }
+let t = data.read(\"metrics.csv\", time: \"time\") |> data.derive(note: row => if row.cpu > limit { \"x\" } else { \"y\" })
+@retry(2) @timeout(5m) @gpu(1, else: \"cpu\")
+let parts = t |> data.split(by: \"time\", train: 0.5, calib: 0.2, test: 0.3)
+let normal = detect.robust_z(parts.train, columns: names)
+let scored = for (at, share) in list.zip([0.5, 0.9], 0..2), k in [1, 2] if k != share { detect.score(normal, data: parts.calib) |> threshold.quantile(q: at) }
+check low = list.mean(scored) < 2.0 * 3s / 1s
+output all = { scored: scored, text: \"n ${t.rows} ${limit}\", ..{ a: 1 } }
+output row = t |> data.filter(row => hot(row, at: 0.1) or row[\"cpu\"] in [1.0, 2.0]) |> data.join(with: t, on: [\"time\"], how: \"left\")
+";
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 96, ..Default::default() })]
+
+    /// Programs with a piece cut out, doubled or moved: an answer, and a plan if and only if there is no error.
+    #[test]
+    fn damaged_programs_get_an_answer(
+        cuts in proptest::collection::vec((0usize..PROGRAM.len(), 0usize..24, 0usize..PROGRAM.len()), 1..4),
+    ) {
+        let mut text = PROGRAM.to_owned();
+        for (start, length, target) in cuts {
+            let start = start.min(text.len());
+            let end = (start + length).min(text.len());
+            let piece = text[start..end].to_owned();
+            text.replace_range(start..end, "");
+            if target % 3 != 0 {
+                text.insert_str(target.min(text.len()), &piece);
+            }
+        }
+        let mut files = Files::with(&text);
+        files.put("tools.pipe", "let x = 1\n");
+        let compiled = compiled(&files, &[]);
+        proptest::prop_assert_eq!(
+            compiled.plan.is_none(),
+            compiled.problems.iter().any(pipe_grammar::Problem::is_error),
+            "{}",
+            text
+        );
+        proptest::prop_assert!(compiled.problems.iter().all(|problem| problem.code != "plan::bug"), "{}", text);
+    }
+}
+
+#[test]
+fn a_block_of_ten_thousand_lets() {
+    let mut text = String::from("fn f(x: int) -> int {\n  let a0 = x\n");
+    for at in 1..10_000 {
+        writeln!(text, "  let a{at} = a{}", at - 1).unwrap();
+    }
+    text.push_str("  a9999\n}\noutput o = f(1)\n");
+    let plan = plan(&text);
+    assert_eq!(plan.roots.len(), 1);
+}

@@ -516,3 +516,49 @@ fn broken_syntax_leaves_the_rest_checked() {
     assert!(text.contains("there is no `missing`"), "{text}");
     assert_eq!(text.matches("error[").count(), 2, "{text}");
 }
+
+#[test]
+fn near_names_are_suggested_everywhere() {
+    for (program, fix) in [
+        ("let rate = 1\noutput a = rte", "rte -> rate"),
+        ("output a = dta.read(\"metrics.csv\")", "dta -> data"),
+        ("output a = data.fliter(data.read(\"metrics.csv\"), row => true)", "fliter -> filter"),
+        ("output a = data.read(\"metrics.csv\", malfromed: \"skip\")", "malfromed -> malformed"),
+        ("output a = data.read(\"metrics.csv\", malformed: \"skp\")", "\"skp\" -> \"skip\""),
+        (
+            "output a = data.read(\"metrics.csv\") |> data.select([\"cpu\", \"mme\"])",
+            "\"mme\" -> \"mem\"",
+        ),
+        (
+            "output a = data.read(\"metrics.csv\") |> data.filter(row => row.hots == \"a\")",
+            "hots -> host",
+        ),
+        ("param a: duraton = 5s\noutput b = a", "duraton -> duration"),
+        ("@retyr(2)\noutput a = data.read(\"metrics.csv\")", "retyr -> retry"),
+        (
+            "type Row = { level: \"info\" | \"error\" }\noutput a = data.read(\"metrics.csv\", row: Row) |> data.filter(row => row.level == \"eror\")",
+            "\"eror\" -> \"error\"",
+        ),
+        (
+            "output a = metrics.resample(data.read(\"metrics.csv\"), every: 5, by: \"mean\")",
+            "5 -> 5s",
+        ),
+        ("output a = data.read(\"metrics.csv\") |> data.sort(\"cpu\")", "\"cpu\" -> [\"cpu\"]"),
+        (
+            "output a = metrics.resample(data.read(\"metrics.csv\"), 5s, by: \"mean\")",
+            "5s -> every: 5s",
+        ),
+    ] {
+        let text = check(program);
+        assert!(text.contains(&format!("fix: {fix}")), "{program}\n{text}");
+    }
+}
+
+#[test]
+fn unused_lets_inside_are_told() {
+    let text = check(
+        "fn f(x: int) -> int {\n  let a = x\n  let b = a\n  let _c = b\n  let d = 1\n  b\n}\noutput o = f(1)\n",
+    );
+    assert_eq!(text.matches("warning[resolve::unused]").count(), 1, "{text}");
+    assert!(text.contains("nothing uses the value `d`"), "{text}");
+}
