@@ -2,7 +2,7 @@
 
 use crate::problem::Problem;
 use crate::scan::{Kind, Scanner};
-use crate::source::{FileId, SourceFile, Span};
+use crate::source::{SourceFile, Span};
 
 /// Largest file that is read.
 pub const MAX_BYTES: usize = 16 << 20;
@@ -31,7 +31,7 @@ pub(crate) fn too_large(source: &SourceFile) -> Option<Problem> {
 }
 
 /// Where brackets first nest deeper than [`MAX_NESTING`], if they do.
-pub(crate) fn nesting(file: FileId, text: &str) -> Option<Span> {
+pub(crate) fn nesting(text: &str) -> Option<usize> {
     let mut open = 0usize;
     for token in Scanner::new(text) {
         match token.kind {
@@ -40,7 +40,7 @@ pub(crate) fn nesting(file: FileId, text: &str) -> Option<Span> {
             _ => {}
         }
         if open > MAX_NESTING {
-            return Some(Span::new(file, token.start as u32, token.end as u32));
+            return Some(token.start);
         }
     }
     None

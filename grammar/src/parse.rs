@@ -54,13 +54,10 @@ pub(crate) fn read(source: &SourceFile) -> (Parsed, Vec<Part>) {
     let trivia = trivia(source);
     let text = source.text.as_str();
     let doc = trivia.module_doc(text);
-    if let Some(place) = limits::nesting(source.id, text) {
-        let module = Module { doc, items: Vec::new() };
-        return (Parsed { module, problems: vec![limits::too_deep(place)], trivia }, Vec::new());
-    }
     let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
     let whole = Patched::part(text, start..text.len());
-    let pairs = Some(&whole.text).filter(|text| !text.contains(recover::HOLE));
+    let pairs = Some(&whole.text)
+        .filter(|text| !text.contains(recover::HOLE) && limits::nesting(text).is_none());
     let pairs = pairs.and_then(|text| Grammar::parse(Rule::file, text).ok());
     let (items, mut problems, parts) = match pairs {
         Some(mut pairs) => {

@@ -128,6 +128,11 @@ impl Reader<'_> {
         let length = tokens.last().map_or(0, |token| token.end);
         let range = range.start..range.start + length;
         let mut text = Patched::part(&self.source.text, range.clone());
+        if let Some(at) = limits::nesting(&text.text) {
+            let place = View::new(self.source.id, &text).span(at..at + 1);
+            let items = vec![self.broken(&text)];
+            return Outcome { items, problems: vec![limits::too_deep(place)], range, whole: false };
+        }
         if !text.text.contains(finding::HOLE) && Grammar::parse(Rule::file, &text.text).is_ok() {
             return self.lower(&text, range, Vec::new());
         }
@@ -162,6 +167,9 @@ impl Reader<'_> {
                 },
             };
             let Finding { problem, repairs, guess } = finding;
+            if speaks_of_repair(&problem) {
+                break;
+            }
             problems.push(problem);
             if repairs.is_empty() {
                 break;
@@ -196,6 +204,12 @@ impl Reader<'_> {
         let span: Span = view.span(start..end);
         Item { doc: None, attrs: Vec::new(), kind: ItemKind::Broken { name }, span }
     }
+}
+
+/// A problem that names invented text is caused by its repair.
+fn speaks_of_repair(problem: &Problem) -> bool {
+    let words = [Some(&problem.message), Some(&problem.label), problem.help.as_ref()];
+    words.into_iter().flatten().any(|words| words.contains(finding::HOLE))
 }
 
 /// The one best explanation of a failure. The rules go from the particular to the general.

@@ -191,7 +191,7 @@ fn ty() -> impl Strategy<Value = Words> {
             (inner.clone(), inner.clone()).prop_map(|(left, right)| join([
                 words("{ .."),
                 left,
-                words(", \"b c\" :"),
+                words(", \"b-c\" :"),
                 right,
                 words("}")
             ])),
