@@ -166,8 +166,8 @@ fn events(truth: &Truth, clock: &Clock, marks: &[bool]) -> Vec<Field> {
         .events
         .iter()
         .filter_map(|(window, steps)| {
-            let time = clock.times.get(first(steps)?)?;
-            Some(time.saturating_sub(window.start).max(0))
+            let known = clock.times.get(first(steps)?)?.saturating_add(clock.step);
+            Some(known.saturating_sub(window.start).max(0))
         })
         .collect();
     delays.sort_unstable();

@@ -145,7 +145,7 @@ fn a_stuck_signal_is_found_by_both_detectors() {
             (1.0, 1.0),
             "{kind}"
         );
-        assert_eq!(field(&quality, "delay"), &Value::Duration(0), "{kind}");
+        assert_eq!(field(&quality, "delay"), &Value::Duration(SECOND), "{kind}");
         assert!(
             number(&quality, "f1") > 0.8 * if kind == "robust_z" { 1.0 } else { 0.85 },
             "{kind}: {quality:?}"
