@@ -35,8 +35,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
         let seconds = start.elapsed().as_secs_f64();
-        let losses: Vec<f64> = context.metrics().iter().skip(seen).filter(|(name, ..)| name == "loss").map(|m| m.2).collect();
-        println!("{}", serde_json::json!({ "seconds": seconds, "steps": wanted, "losses": losses }));
+        let losses: Vec<f64> = context
+            .metrics()
+            .iter()
+            .skip(seen)
+            .filter(|(name, ..)| name == "loss")
+            .map(|m| m.2)
+            .collect();
+        println!(
+            "{}",
+            serde_json::json!({ "seconds": seconds, "steps": wanted, "losses": losses })
+        );
     }
     Ok(())
 }
@@ -51,7 +60,12 @@ fn arguments(folder: &Path, context: &Standalone) -> Result<Args, OpError> {
         ("weight_decay".to_owned(), Value::Float(0.1)),
     ]));
     let model = context.adopt(&folder.join("model"), "model", "", BTreeMap::new())?;
-    let data = context.adopt(&folder.join("tokens.safetensors"), "tokens", "safetensors", BTreeMap::new())?;
+    let data = context.adopt(
+        &folder.join("tokens.safetensors"),
+        "tokens",
+        "safetensors",
+        BTreeMap::new(),
+    )?;
     Ok(Args::of([
         ("model", Value::Artifact(model)),
         ("data", Value::Artifact(data)),

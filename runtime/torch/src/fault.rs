@@ -40,8 +40,10 @@ fn is_out_of_memory(text: &str) -> bool {
 }
 
 fn describe(tensors: &[(&str, &Tensor)]) -> String {
-    let parts: Vec<String> =
-        tensors.iter().map(|(name, tensor)| format!("{name}: {:?} {:?}", tensor.kind(), tensor.size())).collect();
+    let parts: Vec<String> = tensors
+        .iter()
+        .map(|(name, tensor)| format!("{name}: {:?} {:?}", tensor.kind(), tensor.size()))
+        .collect();
     parts.join(", ")
 }
 
@@ -64,15 +66,22 @@ mod tests {
     fn an_error_names_op_shapes_and_dtypes() {
         let a = Tensor::zeros([2, 3], (Kind::Float, Device::Cpu));
         let b = Tensor::zeros([4, 5], (Kind::Float, Device::Cpu));
-        let error = a.f_mm(&b).during("the projection of layer 2", &[("a", &a), ("b", &b)]).unwrap_err();
+        let error =
+            a.f_mm(&b).during("the projection of layer 2", &[("a", &a), ("b", &b)]).unwrap_err();
         assert_eq!(error.code, "run::torch");
-        assert!(error.message.contains("layer 2 (a: Float [2, 3], b: Float [4, 5])"), "{}", error.message);
+        assert!(
+            error.message.contains("layer 2 (a: Float [2, 3], b: Float [4, 5])"),
+            "{}",
+            error.message
+        );
         assert!(!error.message.contains('\n'));
     }
 
     #[test]
     fn running_out_of_memory_has_its_own_code_and_a_remedy() {
-        let error = Tensor::f_zeros([1 << 50], (Kind::Float, Device::Cpu)).during("a test", &[]).unwrap_err();
+        let error = Tensor::f_zeros([1 << 50], (Kind::Float, Device::Cpu))
+            .during("a test", &[])
+            .unwrap_err();
         assert_eq!(error.code, "run::out_of_memory");
         assert!(error.help.unwrap().contains("batch"));
     }

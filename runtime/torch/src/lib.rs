@@ -27,7 +27,11 @@ pub const TORCH: &str = "2.11.0";
 /// The ops that work in one go.
 #[must_use]
 pub fn plain_ops() -> Vec<Box<dyn Op>> {
-    vec![Box::new(model::make::Make), Box::new(model::package::Package), Box::new(eval::perplexity::Perplexity)]
+    vec![
+        Box::new(model::make::Make),
+        Box::new(model::package::Package),
+        Box::new(eval::perplexity::Perplexity),
+    ]
 }
 
 /// The ops that work in steps and may share a task.

@@ -6,7 +6,8 @@ use std::io::{self, BufReader, IsTerminal};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-const HELP: &str = "pipe-torch serves the `pipe` program, which starts it for ops that need libtorch.
+const HELP: &str =
+    "pipe-torch serves the `pipe` program, which starts it for ops that need libtorch.
 
 It reads requests from stdin and writes replies to stdout. By hand:
   pipe-torch --version    its version and that of libtorch
@@ -18,8 +19,12 @@ fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         None if io::stdin().is_terminal() => print!("{HELP}"),
         None => return work(),
-        Some("--version") => println!("pipe-torch {} (libtorch {})", env!("CARGO_PKG_VERSION"), pipe_torch::TORCH),
-        Some("--ops") => Ops::all().list().iter().for_each(|(name, version)| println!("{name} {version}")),
+        Some("--version") => {
+            println!("pipe-torch {} (libtorch {})", env!("CARGO_PKG_VERSION"), pipe_torch::TORCH)
+        }
+        Some("--ops") => {
+            Ops::all().list().iter().for_each(|(name, version)| println!("{name} {version}"))
+        }
         Some("--devices") => devices(),
         Some("--help" | "-h") => print!("{HELP}"),
         Some(other) => {
@@ -38,7 +43,9 @@ fn devices() {
 
 fn work() -> ExitCode {
     let wishes = Arc::new(Wishes::default());
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGUSR1] {
+    for signal in
+        [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGUSR1]
+    {
         if let Err(error) = signal_hook::flag::register(signal, Arc::clone(&wishes.all)) {
             eprintln!("pipe-torch: signals cannot be caught: {error}");
         }

@@ -47,12 +47,18 @@ pub fn parse_device(name: &str) -> Result<Device, OpError> {
         _ => None,
     };
     let Some(index) = index else {
-        return Err(OpError::new("run::device", format!("`{name}` is no device; devices are `cpu` and `cuda:0`, `cuda:1` and so on.")));
+        return Err(OpError::new(
+            "run::device",
+            format!("`{name}` is no device; devices are `cpu` and `cuda:0`, `cuda:1` and so on."),
+        ));
     };
     let seen = usize::try_from(Cuda::device_count()).unwrap_or(0);
     if !Cuda::is_available() || index >= seen {
-        return Err(OpError::new("run::device", format!("The plan asks for `{name}`, but libtorch sees {seen} GPUs."))
-            .help("run `pipe doctor` to see why, or remove `@gpu`."));
+        return Err(OpError::new(
+            "run::device",
+            format!("The plan asks for `{name}`, but libtorch sees {seen} GPUs."),
+        )
+        .help("run `pipe doctor` to see why, or remove `@gpu`."));
     }
     Ok(Device::Cuda(index))
 }
@@ -62,10 +68,15 @@ fn compute_kind(device: Device, dtype: &str) -> Result<Kind, OpError> {
     match (dtype, device) {
         ("auto", Device::Cpu) | ("fp32", _) => Ok(Kind::Float),
         ("auto" | "bf16", _) => Ok(Kind::BFloat16),
-        ("fp16", Device::Cpu) => Err(OpError::new("run::dtype", "fp16 needs a GPU: a CPU has no fast fp16 products.")
-            .help("use `dtype: \"auto\"`.")),
+        ("fp16", Device::Cpu) => {
+            Err(OpError::new("run::dtype", "fp16 needs a GPU: a CPU has no fast fp16 products.")
+                .help("use `dtype: \"auto\"`."))
+        }
         ("fp16", _) => Ok(Kind::Half),
-        _ => Err(OpError::new("run::dtype", format!("`{dtype}` is no dtype; there are auto, fp32, bf16 and fp16."))),
+        _ => Err(OpError::new(
+            "run::dtype",
+            format!("`{dtype}` is no dtype; there are auto, fp32, bf16 and fp16."),
+        )),
     }
 }
 

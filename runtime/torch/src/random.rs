@@ -64,13 +64,17 @@ mod tests {
     fn the_generator_is_splitmix64() {
         let mut random = Random { state: 1_234_567 };
         let first: Vec<u64> = (0..3).map(|_| random.bits()).collect();
-        assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+        assert_eq!(
+            first,
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+        );
     }
 
     #[test]
     fn normals_have_mean_zero_and_variance_one() {
         let mut random = Random::new(7, 0);
-        let samples: Vec<f64> = (0..20_000).flat_map(|_| <[f64; 2]>::from(random.normals())).collect();
+        let samples: Vec<f64> =
+            (0..20_000).flat_map(|_| <[f64; 2]>::from(random.normals())).collect();
         let mean = samples.iter().sum::<f64>() / 40_000.0;
         let variance = samples.iter().map(|x| x * x).sum::<f64>() / 40_000.0;
         assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.03, "{mean} {variance}");

@@ -36,19 +36,31 @@ impl TokenRows {
     /// When the shape is another, or there is nothing to predict.
     pub fn new(tokens: &Tensor) -> Result<Self, OpError> {
         let [rows, length] = tokens.size()[..] else {
-            return Err(bad_artifact("token rows", format!("`tokens` has shape {:?}, not [rows, length]", tokens.size())));
+            return Err(bad_artifact(
+                "token rows",
+                format!("`tokens` has shape {:?}, not [rows, length]", tokens.size()),
+            ));
         };
         if length < 2 || rows < 1 {
-            return Err(bad_artifact("token rows", format!("{rows} rows of {length} tokens leave nothing to predict"))
-                .help("give more text, or make the rows shorter (`length` of `data.pack`)."));
+            return Err(bad_artifact(
+                "token rows",
+                format!("{rows} rows of {length} tokens leave nothing to predict"),
+            )
+            .help("give more text, or make the rows shorter (`length` of `data.pack`)."));
         }
         let read = || {
             let tokens = tokens.f_to_kind(Kind::Int)?.f_contiguous()?;
-            let counted = tokens.f_narrow(1, 1, length - 1)?.f_ge(0)?.f_sum_dim_intlist([1].as_slice(), false, Kind::Int64)?;
-            let (least, largest) = (tokens.f_min()?.f_int64_value(&[])?, tokens.f_max()?.f_int64_value(&[])?);
+            let counted = tokens.f_narrow(1, 1, length - 1)?.f_ge(0)?.f_sum_dim_intlist(
+                [1].as_slice(),
+                false,
+                Kind::Int64,
+            )?;
+            let (least, largest) =
+                (tokens.f_min()?.f_int64_value(&[])?, tokens.f_max()?.f_int64_value(&[])?);
             Ok::<_, TchError>((tokens, Vec::<i64>::try_from(&counted)?, least, largest))
         };
-        let (tokens, counted, least, largest) = read().during("reading token rows", &[("tokens", tokens)])?;
+        let (tokens, counted, least, largest) =
+            read().during("reading token rows", &[("tokens", tokens)])?;
         Ok(Self {
             tokens: Mutex::new(tokens),
             rows: usize::try_from(rows).unwrap_or(0),
@@ -61,7 +73,9 @@ impl TokenRows {
 
     fn read(path: &Path) -> Result<Self, OpError> {
         let tensors = tensors::read(path)?;
-        let tokens = tensors.get("tokens").ok_or_else(|| bad_artifact("token rows", "there is no tensor `tokens`"))?;
+        let tokens = tensors
+            .get("tokens")
+            .ok_or_else(|| bad_artifact("token rows", "there is no tensor `tokens`"))?;
         Self::new(tokens)
     }
 
@@ -75,8 +89,9 @@ impl TokenRows {
                 "The rows hold token {}, but the model knows only {} tokens.",
                 self.largest, config.vocab_size
             );
-            return Err(OpError::new("run::argument", message)
-                .help("make the model with `vocab: tok.size` of the tokenizer that encoded the rows."));
+            return Err(OpError::new("run::argument", message).help(
+                "make the model with `vocab: tok.size` of the tokenizer that encoded the rows.",
+            ));
         }
         if self.length - 1 > config.max_position_embeddings {
             let message = format!(
@@ -100,7 +115,11 @@ impl TokenRows {
     /// # Errors
     /// When memory runs out.
     pub fn batch(&self, rows: &[u32], device: Device) -> Result<(Batch, u64), OpError> {
-        let targets = rows.iter().filter_map(|&row| self.targets.get(row as usize)).map(|&count| u64::from(count)).sum();
+        let targets = rows
+            .iter()
+            .filter_map(|&row| self.targets.get(row as usize))
+            .map(|&count| u64::from(count))
+            .sum();
         let batch = self.gather(rows, device).during("gathering a batch", &[])?;
         Ok((batch, targets))
     }
@@ -108,11 +127,17 @@ impl TokenRows {
     fn gather(&self, rows: &[u32], device: Device) -> Result<Batch, TchError> {
         let numbers: Vec<i64> = rows.iter().map(|&row| i64::from(row)).collect();
         let all = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).shallow_clone();
-        let picked = all.f_index_select(0, &Tensor::f_from_slice(&numbers)?)?.f_to_kind(Kind::Int64)?.f_to_device(device)?;
+        let picked = all
+            .f_index_select(0, &Tensor::f_from_slice(&numbers)?)?
+            .f_to_kind(Kind::Int64)?
+            .f_to_device(device)?;
         let input = picked.f_narrow(1, 0, self.length - 1)?;
         let next = picked.f_narrow(1, 1, self.length - 1)?.f_reshape([-1])?;
         if !self.padded {
-            return Ok(Batch { tokens: input.f_contiguous()?, targets: Targets { token: next, weight: None } });
+            return Ok(Batch {
+                tokens: input.f_contiguous()?,
+                targets: Targets { token: next, weight: None },
+            });
         }
         let weight = next.f_ge(0)?.f_to_kind(Kind::Float)?;
         let targets = Targets { token: next.f_clamp_min(0)?, weight: Some(weight) };

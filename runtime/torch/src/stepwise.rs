@@ -46,7 +46,11 @@ pub enum Step {
 ///
 /// # Errors
 /// Those of the op; [`OpError::cancelled`] after saving when the context says so.
-pub fn run_through(op: &dyn Stepwise, args: &Args, context: &dyn Context) -> Result<Value, OpError> {
+pub fn run_through(
+    op: &dyn Stepwise,
+    args: &Args,
+    context: &dyn Context,
+) -> Result<Value, OpError> {
     let mut steps = op.start(args, context)?;
     loop {
         if context.cancelled() {

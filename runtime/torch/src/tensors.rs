@@ -36,13 +36,22 @@ impl View for &Raw {
 /// # Errors
 /// When the file cannot be written.
 pub fn write(path: &Path, tensors: &[(String, Tensor)]) -> Result<(), OpError> {
-    let raw: BTreeMap<&str, Raw> =
-        tensors.iter().map(|(name, tensor)| Ok((name.as_str(), raw(name, tensor)?))).collect::<Result<_, OpError>>()?;
+    let raw: BTreeMap<&str, Raw> = tensors
+        .iter()
+        .map(|(name, tensor)| Ok((name.as_str(), raw(name, tensor)?)))
+        .collect::<Result<_, OpError>>()?;
     let metadata = HashMap::from([("format".to_owned(), "pt".to_owned())]);
-    safetensors::serialize_to_file(raw.iter().map(|(name, raw)| (*name, raw)), Some(metadata), path).map_err(|error| {
+    safetensors::serialize_to_file(
+        raw.iter().map(|(name, raw)| (*name, raw)),
+        Some(metadata),
+        path,
+    )
+    .map_err(|error| {
         OpError::new("run::file", format!("Cannot write {}: {error}.", path.display()))
     })?;
-    File::open(path).and_then(|file| file.sync_all()).map_err(|error| file_error("write", path, &error))
+    File::open(path)
+        .and_then(|file| file.sync_all())
+        .map_err(|error| file_error("write", path, &error))
 }
 
 /// Reads all tensors of a file to the CPU.
@@ -52,13 +61,19 @@ pub fn write(path: &Path, tensors: &[(String, Tensor)]) -> Result<(), OpError> {
 pub fn read(path: &Path) -> Result<BTreeMap<String, Tensor>, OpError> {
     let bytes = std::fs::read(path).map_err(|error| file_error("read", path, &error))?;
     let name = path.display();
-    let file = SafeTensors::deserialize(&bytes).map_err(|error| bad_artifact(&format!("file {name}"), error))?;
+    let file = SafeTensors::deserialize(&bytes)
+        .map_err(|error| bad_artifact(&format!("file {name}"), error))?;
     let mut tensors = BTreeMap::new();
     for (tensor_name, view) in file.iter() {
-        let kind = kind_of(view.dtype())
-            .ok_or_else(|| bad_artifact(&format!("tensor {tensor_name}"), format!("its dtype is {:?}", view.dtype())))?;
+        let kind = kind_of(view.dtype()).ok_or_else(|| {
+            bad_artifact(
+                &format!("tensor {tensor_name}"),
+                format!("its dtype is {:?}", view.dtype()),
+            )
+        })?;
         let shape = sizes(view.shape());
-        let tensor = Tensor::f_from_data_size(view.data(), &shape, kind).during("reading a tensor", &[])?;
+        let tensor =
+            Tensor::f_from_data_size(view.data(), &shape, kind).during("reading a tensor", &[])?;
         tensors.insert(tensor_name.to_owned(), tensor);
     }
     Ok(tensors)
@@ -69,7 +84,8 @@ pub fn read(path: &Path) -> Result<BTreeMap<String, Tensor>, OpError> {
 /// # Errors
 /// When the file cannot be written.
 pub fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), OpError> {
-    let written = File::create(path).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
+    let written = File::create(path)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
     written.map_err(|error| file_error("write", path, &error))
 }
 
@@ -77,18 +93,24 @@ pub fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), OpError> {
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn replace(path: &Path, write: impl FnOnce(&Path) -> Result<(), OpError>) -> Result<(), OpError> {
+pub fn replace(
+    path: &Path,
+    write: impl FnOnce(&Path) -> Result<(), OpError>,
+) -> Result<(), OpError> {
     let part = path.with_added_extension("part");
     write(&part)?;
     std::fs::rename(&part, path).map_err(|error| file_error("write", path, &error))?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| file_error("sync", folder, &error))
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|error| file_error("sync", folder, &error))
 }
 
 fn raw(name: &str, tensor: &Tensor) -> Result<Raw, OpError> {
     let kind = tensor.kind();
-    let (dtype, width) = dtype_of(kind)
-        .ok_or_else(|| OpError::new("run::torch", format!("The tensor {name} of kind {kind:?} cannot be saved.")))?;
+    let (dtype, width) = dtype_of(kind).ok_or_else(|| {
+        OpError::new("run::torch", format!("The tensor {name} of kind {kind:?} cannot be saved."))
+    })?;
     let plain = tensor
         .f_to_device(Device::Cpu)
         .and_then(|tensor| tensor.f_contiguous())

@@ -1,4 +1,5 @@
 //! Golden values of PyTorch and Hugging Face transformers (tests/fixtures/make_llama_fixture.py says how they were made).
+#![allow(clippy::unwrap_used, reason = "a test may unwrap")]
 
 use pipe_torch::model::decoder::{Batch, Decoder};
 use pipe_torch::model::folder;
@@ -88,7 +89,10 @@ fn logits_and_loss_are_those_of_transformers() {
         assert!(error < 1e-5, "{device:?}: logits differ by {error}");
 
         let token = ids.narrow(1, 1, 11).reshape([-1]);
-        let batch = Batch { tokens: ids.narrow(1, 0, 11).contiguous(), targets: Targets { token, weight: None } };
+        let batch = Batch {
+            tokens: ids.narrow(1, 0, 11).contiguous(),
+            targets: Targets { token, weight: None },
+        };
         let loss = decoder.loss(&ready, &batch).unwrap().double_value(&[0]) / 22.0;
         assert!((loss - model.loss).abs() < 1e-6, "{device:?}: loss {loss} is not {}", model.loss);
     }
@@ -135,7 +139,9 @@ fn updates_are_those_of_torch_adamw() {
     for device in [Device::Cpu, device()] {
         let weights = Tensor::from_slice(&golden.start).to_device(device);
         let state = State::new(9, device).unwrap();
-        for (step, ((gradient, wanted), lr)) in golden.gradients.iter().zip(&golden.weights).zip(&golden.lr).enumerate() {
+        for (step, ((gradient, wanted), lr)) in
+            golden.gradients.iter().zip(&golden.weights).zip(&golden.lr).enumerate()
+        {
             let gradient = Tensor::from_slice(gradient).to_device(device);
             let update = Update { step: (step + 1) as f64, lr: *lr, decayed: golden.decayed };
             adamw.update(&weights, &gradient, None, &state, update).unwrap();
@@ -161,7 +167,9 @@ fn updates_do_not_depend_on_the_pieces() {
         let one = start.narrow(0, at, 1).copy();
         let decays = if at < decayed { 1 } else { 0 };
         let state = State::new(1, Device::Cpu).unwrap();
-        adamw.update(&one, &gradient.narrow(0, at, 1).copy(), Some(&factor), &state, update(decays)).unwrap();
+        adamw
+            .update(&one, &gradient.narrow(0, at, 1).copy(), Some(&factor), &state, update(decays))
+            .unwrap();
         let error = (&one - weights.narrow(0, at, 1)).abs().double_value(&[0]);
         assert!(error < 1e-7, "element {at}: {error}");
     }

@@ -1,4 +1,5 @@
 //! Gradients in closed form against libtorch's own, on small decoders of every shape that the code distinguishes.
+#![allow(clippy::unwrap_used, reason = "a test may unwrap")]
 
 use pipe_torch::model::config::Config;
 use pipe_torch::model::decoder::{Batch, Decoder};
@@ -80,7 +81,10 @@ fn check(kv_heads: i64, tied: bool, padded: bool, recompute: bool) {
     assert!((plain.double_value(&[0]) * scale - loss).abs() < 1e-6);
     let largest = wanted.abs().max().double_value(&[]);
     let error = closest(&gradient, &wanted);
-    assert!(error < 2e-6 * largest.max(1.0), "kv {kv_heads} tied {tied} padded {padded}: {error} of {largest}");
+    assert!(
+        error < 2e-6 * largest.max(1.0),
+        "kv {kv_heads} tied {tied} padded {padded}: {error} of {largest}"
+    );
     for (part, view) in decoder.layout.export(&gradient).unwrap() {
         assert!(view.abs().max().double_value(&[]) > 0.0, "{part} has no gradient");
     }
@@ -121,7 +125,10 @@ fn accumulated_gradients_are_those_of_one_batch() {
             .chunks(size)
             .map(|part| {
                 let (batch, _) = rows.batch(part, Device::Cpu).unwrap();
-                decoder.loss_and_gradient(&ready, &batch, scale, false, &gradient).unwrap().double_value(&[0])
+                decoder
+                    .loss_and_gradient(&ready, &batch, scale, false, &gradient)
+                    .unwrap()
+                    .double_value(&[0])
             })
             .sum();
         (loss * scale, gradient)
@@ -171,10 +178,17 @@ fn wrong_tensors_are_refused_by_name() {
     let config = config(2, true);
     let layout = Layout::new(&config);
     let flat = init::initial(&config, &layout, 5).unwrap();
-    let good = || layout.export(&flat).unwrap().into_iter().collect::<std::collections::BTreeMap<_, _>>();
+    let good =
+        || layout.export(&flat).unwrap().into_iter().collect::<std::collections::BTreeMap<_, _>>();
     let mut missing = good();
     missing.remove("model.layers.1.mlp.up_proj.weight");
-    assert!(layout.import(&missing).unwrap_err().message.contains("model.layers.1.mlp.up_proj.weight is missing"));
+    assert!(
+        layout
+            .import(&missing)
+            .unwrap_err()
+            .message
+            .contains("model.layers.1.mlp.up_proj.weight is missing")
+    );
     let mut extra = good();
     extra.insert("model.layers.2.mlp.up_proj.weight".into(), Tensor::from(1f32));
     assert!(layout.import(&extra).unwrap_err().message.contains("does not know"));

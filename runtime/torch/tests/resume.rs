@@ -1,4 +1,5 @@
 //! A training that is killed at any moment and started again ends with the same bytes as one that was not.
+#![allow(clippy::unwrap_used, reason = "a test may unwrap")]
 
 mod support;
 

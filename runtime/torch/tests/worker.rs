@@ -1,4 +1,5 @@
 //! The worker program as the core sees it: every request, several members, errors, and the end of the pipe.
+#![allow(clippy::unwrap_used, reason = "a test may unwrap")]
 
 mod support;
 
@@ -19,7 +20,9 @@ fn a_model_is_made_trained_and_judged_without_leaving_the_worker() {
     worker.run(2, vec![lab.fit("trained", &[])]);
     let seen = worker.until(|reply| matches!(reply, Reply::Done { .. }));
     let ends = ends(&seen);
-    let Ok(Value::Artifact(trained)) = &ends["trained"].0 else { panic!("{:?}", ends["trained"].0) };
+    let Ok(Value::Artifact(trained)) = &ends["trained"].0 else {
+        panic!("{:?}", ends["trained"].0)
+    };
     assert_eq!(trained.files, ["config.json", "model.safetensors", "training.json"]);
     assert_eq!(trained.meta["steps"], Value::Int(60));
     let Some(Reply::Done { holds, peak_bytes, .. }) = seen.last() else { panic!("no end") };
@@ -60,8 +63,17 @@ fn members_that_join_or_leave_do_not_change_what_the_others_learn() {
     let mut worker = Worker::start();
     let other = [("seed", Value::Int(9)), ("steps", Value::Int(100_000))];
     let diverging = [("optimizer", adamw(1e30)), ("clip", Value::None)];
-    worker.run(1, vec![lab.fit("a", &[]), lab.fit("stopped", &other), lab.fit("dropped", &other), lab.fit("bad", &diverging)]);
-    let mut seen = worker.until(|reply| matches!(reply, Reply::Checkpointed { node, .. } if node == "dropped"));
+    worker.run(
+        1,
+        vec![
+            lab.fit("a", &[]),
+            lab.fit("stopped", &other),
+            lab.fit("dropped", &other),
+            lab.fit("bad", &diverging),
+        ],
+    );
+    let mut seen = worker
+        .until(|reply| matches!(reply, Reply::Checkpointed { node, .. } if node == "dropped"));
     worker.send(&Request::Add { task: 1, member: Box::new(lab.fit("late", &[])) });
     worker.send(&Request::Cancel { task: 1, node: "stopped".to_owned() });
     worker.send(&Request::Drop { task: 1, node: "dropped".to_owned() });

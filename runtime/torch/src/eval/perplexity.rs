@@ -30,7 +30,8 @@ impl Op for Perplexity {
         let place = Place::new(context.device(), args.str("dtype")?)?;
         let batch = args.count("batch")?.max(1);
         let decoder = Decoder::new(model.config.clone(), place, data.length)?;
-        let weights = model.weights().f_to_device(place.device).during("placing the weights", &[])?;
+        let weights =
+            model.weights().f_to_device(place.device).during("placing the weights", &[])?;
         let ready = decoder.ready(&weights)?;
         let go_on = || if context.cancelled() { Err(OpError::cancelled()) } else { Ok(()) };
         let loss = mean_loss(&decoder, &ready, &data, batch, &go_on)?;

@@ -64,11 +64,21 @@ impl Folded {
     }
 
     /// Adds the gradients of projection and norm, given dL/d(output) and the input.
-    fn add_gradients(&self, dy: &Tensor, x: &Tensor, dprojection: Tensor, dnorm: Tensor) -> Result<(), TchError> {
+    fn add_gradients(
+        &self,
+        dy: &Tensor,
+        x: &Tensor,
+        dprojection: Tensor,
+        dnorm: Tensor,
+    ) -> Result<(), TchError> {
         let dproduct = dy.f_tr()?.f_mm(x)?.f_to_kind(Kind::Float)?;
         let (mut dprojection, mut dnorm) = (dprojection, dnorm);
         let _ = dprojection.f_addcmul_(&dproduct, &self.norm)?;
-        let _ = dnorm.f_add_(&dproduct.f_mul(&self.projection)?.f_sum_dim_intlist([0].as_slice(), false, None)?)?;
+        let _ = dnorm.f_add_(&dproduct.f_mul(&self.projection)?.f_sum_dim_intlist(
+            [0].as_slice(),
+            false,
+            None,
+        )?)?;
         Ok(())
     }
 }
@@ -78,7 +88,12 @@ impl Block {
     ///
     /// # Errors
     /// When libtorch fails.
-    pub fn new(layout: &Layout, parts: BlockParts, flat: &Tensor, compute: Kind) -> Result<Self, TchError> {
+    pub fn new(
+        layout: &Layout,
+        parts: BlockParts,
+        flat: &Tensor,
+        compute: Kind,
+    ) -> Result<Self, TchError> {
         let view = |part| layout.view(flat, part);
         Ok(Self {
             qkv: Folded::new(view(parts.qkv)?, view(parts.norm_attention)?, compute)?,
@@ -94,10 +109,16 @@ impl Block {
     ///
     /// # Errors
     /// When libtorch fails.
-    pub fn forward(&self, x: &Tensor, rows: &Rows, rope: &Rope) -> Result<(Tensor, Saved), TchError> {
+    pub fn forward(
+        &self,
+        x: &Tensor,
+        rows: &Rows,
+        rope: &Rope,
+    ) -> Result<(Tensor, Saved), TchError> {
         let (normed, factor) = norm::forward(x, rows.eps)?;
         let normed = normed.f_to_kind(rows.compute)?;
-        let qkv = rotated(&normed.f_mm(&self.qkv.product.f_tr()?)?, rows, |heads| rope.apply_(heads))?;
+        let qkv =
+            rotated(&normed.f_mm(&self.qkv.product.f_tr()?)?, rows, |heads| rope.apply_(heads))?;
         let (attended, attention) = attention::forward(&qkv, rows.heads)?;
         let attended = attended.f_view([rows.batch * rows.positions, -1])?;
         let middle = add_projected(x, &attended, &self.out)?;
@@ -107,7 +128,17 @@ impl Block {
         let gate_up = normed_mlp.f_mm(&self.gate_up.product.f_tr()?)?;
         let (active, product) = mlp::forward(&gate_up)?;
         let after = add_projected(&middle, &product, &self.down)?;
-        let saved = Saved { normed, factor, attention, attended, normed_mlp, factor_mlp, gate_up, active, product };
+        let saved = Saved {
+            normed,
+            factor,
+            attention,
+            attended,
+            normed_mlp,
+            factor_mlp,
+            gate_up,
+            active,
+            product,
+        };
         Ok((after, saved))
     }
 
@@ -136,7 +167,8 @@ impl Block {
         add_product(&view(self.parts.out)?, &dy.f_tr()?, &saved.attended)?;
         let dattended = dy.f_mm(&self.out)?.f_view([rows.batch, rows.positions, -1])?;
         let dqkv = attention::backward(&dattended, &saved.attention, rows.heads)?;
-        let dqkv = rotated(&dqkv, rows, |heads| rope.back_(heads))?.f_view([rows.batch * rows.positions, -1])?;
+        let dqkv = rotated(&dqkv, rows, |heads| rope.back_(heads))?
+            .f_view([rows.batch * rows.positions, -1])?;
         let dnormed = dqkv.f_mm(&self.qkv.product)?.f_to_kind(Kind::Float)?;
         let (projection, weight) = (view(self.parts.qkv)?, view(self.parts.norm_attention)?);
         self.qkv.add_gradients(&dqkv, &saved.normed, projection, weight)?;

@@ -95,9 +95,10 @@ impl Config {
     /// # Errors
     /// When it cannot be read, or asks for something that the decoder does not have.
     pub fn read(path: &Path) -> Result<Self, OpError> {
-        let text = std::fs::read_to_string(path).map_err(|error| crate::fault::file_error("read", path, &error))?;
-        let config: Self =
-            serde_json::from_str(&text).map_err(|error| bad_artifact(&format!("file {}", path.display()), error))?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| crate::fault::file_error("read", path, &error))?;
+        let config: Self = serde_json::from_str(&text)
+            .map_err(|error| bad_artifact(&format!("file {}", path.display()), error))?;
         config.check()?;
         Ok(config)
     }
@@ -107,7 +108,9 @@ impl Config {
     /// # Errors
     /// Never in practice.
     pub fn to_json(&self) -> Result<String, OpError> {
-        serde_json::to_string_pretty(self).map(|text| text + "\n").map_err(|error| bad_artifact("model's config", error))
+        serde_json::to_string_pretty(self)
+            .map(|text| text + "\n")
+            .map_err(|error| bad_artifact("model's config", error))
     }
 
     /// Refuses what this decoder does not compute, before anything is computed wrongly.
@@ -119,15 +122,27 @@ impl Config {
             Err(OpError::new("run::model", format!("The model's config.json has {field}: {why}.")))
         };
         if self.model_type != "llama" {
-            return refuse(&format!("model_type {:?}", self.model_type), "only `llama` is supported");
+            return refuse(
+                &format!("model_type {:?}", self.model_type),
+                "only `llama` is supported",
+            );
         }
         if self.hidden_act != "silu" {
-            return refuse(&format!("hidden_act {:?}", self.hidden_act), "only `silu` is supported");
+            return refuse(
+                &format!("hidden_act {:?}", self.hidden_act),
+                "only `silu` is supported",
+            );
         }
         if self.attention_bias || self.mlp_bias {
-            return refuse("attention_bias or mlp_bias", "projections with biases are not supported");
+            return refuse(
+                "attention_bias or mlp_bias",
+                "projections with biases are not supported",
+            );
         }
-        let scaled = self.rope_scaling.as_ref().is_some_and(|scaling| !scaling.is_null() && !is_default_rope(scaling));
+        let scaled = self
+            .rope_scaling
+            .as_ref()
+            .is_some_and(|scaling| !scaling.is_null() && !is_default_rope(scaling));
         if scaled || self.rope_parameters.as_ref().is_some_and(|rope| rope.rope_type != "default") {
             return refuse("stretched rotary frequencies", "only `default` ones are supported");
         }
@@ -140,7 +155,8 @@ impl Config {
             ("num_key_value_heads", self.kv_heads()),
             ("vocab_size", self.vocab_size),
         ];
-        if let Some((name, value)) = sizes.iter().find(|(_, value)| !(1..=1 << 40).contains(value)) {
+        if let Some((name, value)) = sizes.iter().find(|(_, value)| !(1..=1 << 40).contains(value))
+        {
             return refuse(&format!("{name} {value}"), "it must be positive");
         }
         if self.num_attention_heads % self.kv_heads() != 0 {
@@ -150,9 +166,15 @@ impl Config {
             return refuse("hidden_size", "it must be a multiple of num_attention_heads");
         }
         if self.head_width() % 2 != 0 || self.head_width() < 2 {
-            return refuse(&format!("heads of width {}", self.head_width()), "the width must be even");
+            return refuse(
+                &format!("heads of width {}", self.head_width()),
+                "the width must be even",
+            );
         }
-        if !self.rms_norm_eps.is_finite() || !self.rope_base().is_finite() || self.rope_base() <= 0.0 {
+        if !self.rms_norm_eps.is_finite()
+            || !self.rope_base().is_finite()
+            || self.rope_base() <= 0.0
+        {
             return refuse("rms_norm_eps or rope_theta", "it must be a finite number");
         }
         Ok(())
@@ -185,7 +207,11 @@ impl Config {
     /// Base of the rotary frequencies, from either dialect.
     #[must_use]
     pub fn rope_base(&self) -> f64 {
-        self.rope_parameters.as_ref().map(|rope| rope.rope_theta).or(self.rope_theta).unwrap_or(10_000.0)
+        self.rope_parameters
+            .as_ref()
+            .map(|rope| rope.rope_theta)
+            .or(self.rope_theta)
+            .unwrap_or(10_000.0)
     }
 }
 

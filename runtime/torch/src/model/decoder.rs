@@ -55,7 +55,11 @@ impl Decoder {
     }
 
     fn heads(&self) -> Heads {
-        Heads { query: self.config.num_attention_heads, kv: self.config.kv_heads(), width: self.config.head_width() }
+        Heads {
+            query: self.config.num_attention_heads,
+            kv: self.config.kv_heads(),
+            width: self.config.head_width(),
+        }
     }
 
     /// Prepares flat fp32 weights on the device.
@@ -66,10 +70,16 @@ impl Decoder {
         let make = || -> Result<Ready, TchError> {
             let view = |part| self.layout.view(flat, part);
             let blocks = self.layout.blocks.iter();
-            let blocks: Result<Vec<_>, _> =
-                blocks.map(|parts| Block::new(&self.layout, *parts, flat, self.place.compute)).collect();
+            let blocks: Result<Vec<_>, _> = blocks
+                .map(|parts| Block::new(&self.layout, *parts, flat, self.place.compute))
+                .collect();
             let head = view(self.layout.head)?.f_to_kind(self.place.compute)?;
-            Ok(Ready { blocks: blocks?, embedding: view(self.layout.embedding)?, head, norm: view(self.layout.norm)? })
+            Ok(Ready {
+                blocks: blocks?,
+                embedding: view(self.layout.embedding)?,
+                head,
+                norm: view(self.layout.norm)?,
+            })
         };
         make().during("preparing weights", &[("weights", flat)])
     }
@@ -94,7 +104,8 @@ impl Decoder {
     /// When libtorch fails; the error says where.
     pub fn loss(&self, ready: &Ready, batch: &Batch) -> Result<Tensor, OpError> {
         let (x, _) = self.hidden(ready, &batch.tokens)?;
-        head::loss(&x, &ready.head, &batch.targets).during("the loss", &[("x", &x), ("weight", &ready.head)])
+        head::loss(&x, &ready.head, &batch.targets)
+            .during("the loss", &[("x", &x), ("weight", &ready.head)])
     }
 
     /// Rows after the last block and norm, in compute precision, without anything kept for gradients.
@@ -102,8 +113,9 @@ impl Decoder {
         let rows = self.rows(tokens)?;
         let mut x = self.embed(ready, tokens)?;
         for (layer, block) in ready.blocks.iter().enumerate() {
-            let (next, _) =
-                block.forward(&x, &rows, &self.rope).during(&format!("block {layer} forward"), &[("x", &x)])?;
+            let (next, _) = block
+                .forward(&x, &rows, &self.rope)
+                .during(&format!("block {layer} forward"), &[("x", &x)])?;
             x = next;
         }
         let last = || {
@@ -116,9 +128,18 @@ impl Decoder {
 
     fn rows(&self, tokens: &Tensor) -> Result<Rows, OpError> {
         let [batch, positions] = tokens.size()[..] else {
-            return Err(OpError::new("run::torch", format!("Tokens have two dimensions, not {:?}.", tokens.size())));
+            return Err(OpError::new(
+                "run::torch",
+                format!("Tokens have two dimensions, not {:?}.", tokens.size()),
+            ));
         };
-        Ok(Rows { batch, positions, heads: self.heads(), eps: self.config.rms_norm_eps, compute: self.place.compute })
+        Ok(Rows {
+            batch,
+            positions,
+            heads: self.heads(),
+            eps: self.config.rms_norm_eps,
+            compute: self.place.compute,
+        })
     }
 
     fn embed(&self, ready: &Ready, tokens: &Tensor) -> Result<Tensor, OpError> {
@@ -146,8 +167,9 @@ impl Decoder {
         let mut x = self.embed(ready, &batch.tokens)?;
         let mut kept = Vec::with_capacity(ready.blocks.len());
         for (layer, block) in ready.blocks.iter().enumerate() {
-            let (next, saved) =
-                block.forward(&x, &rows, &self.rope).during(&format!("block {layer} forward"), &[("x", &x)])?;
+            let (next, saved) = block
+                .forward(&x, &rows, &self.rope)
+                .during(&format!("block {layer} forward"), &[("x", &x)])?;
             kept.push(if recompute { (Some(x), None) } else { (None, Some(saved)) });
             x = next;
         }
@@ -183,16 +205,26 @@ impl Decoder {
         let (plain, factor) = norm::forward(x, self.config.rms_norm_eps)?;
         let normed = plain.f_mul(&ready.norm)?.f_to_kind(self.place.compute)?;
         let dhead = self.layout.view(gradient, self.layout.head)?;
-        let (loss, dnormed) = head::loss_and_gradients(&normed, &ready.head, &batch.targets, scale, &dhead)?;
+        let (loss, dnormed) =
+            head::loss_and_gradients(&normed, &ready.head, &batch.targets, scale, &dhead)?;
         let dnormed = dnormed.f_to_kind(Kind::Float)?;
         let mut dnorm = self.layout.view(gradient, self.layout.norm)?;
-        let _ = dnorm.f_add_(&dnormed.f_mul(&plain)?.f_sum_dim_intlist([0].as_slice(), false, None)?)?;
+        let _ = dnorm.f_add_(&dnormed.f_mul(&plain)?.f_sum_dim_intlist(
+            [0].as_slice(),
+            false,
+            None,
+        )?)?;
         let mut dx = plain.f_zeros_like()?;
         norm::backward(&mut dx, dnormed.f_mul(&ready.norm)?, &plain, &factor)?;
         Ok((loss, dx))
     }
 
-    fn embedding_gradient(&self, dx: &Tensor, tokens: &Tensor, gradient: &Tensor) -> Result<(), TchError> {
+    fn embedding_gradient(
+        &self,
+        dx: &Tensor,
+        tokens: &Tensor,
+        gradient: &Tensor,
+    ) -> Result<(), TchError> {
         let rows = tokens.f_reshape([-1])?;
         let own = Tensor::f_embedding_dense_backward(dx, &rows, self.config.vocab_size, -1, false)?;
         let _ = self.layout.view(gradient, self.layout.embedding)?.f_add_(&own)?;

@@ -28,7 +28,6 @@ impl Loaded {
     }
 
     /// The weights, shared, never to be written to.
-    #[must_use]
     pub fn weights(&self) -> Tensor {
         self.weights.lock().unwrap_or_else(PoisonError::into_inner).shallow_clone()
     }
@@ -49,8 +48,10 @@ fn read_tensors(folder: &Path) -> Result<BTreeMap<String, Tensor>, OpError> {
     if !index.exists() {
         return tensors::read(&folder.join("model.safetensors"));
     }
-    let text = std::fs::read_to_string(&index).map_err(|error| file_error("read", &index, &error))?;
-    let shards = shard_names(&text).map_err(|why| bad_artifact(&format!("file {}", index.display()), why))?;
+    let text =
+        std::fs::read_to_string(&index).map_err(|error| file_error("read", &index, &error))?;
+    let shards = shard_names(&text)
+        .map_err(|why| bad_artifact(&format!("file {}", index.display()), why))?;
     let mut all = BTreeMap::new();
     for shard in shards {
         all.extend(tensors::read(&folder.join(shard))?);

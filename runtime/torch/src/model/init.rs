@@ -13,7 +13,8 @@ use tch::{Device, Kind, TchError, Tensor};
 /// # Errors
 /// When memory runs out.
 pub fn initial(config: &Config, layout: &Layout, seed: i64) -> Result<Tensor, OpError> {
-    let flat = Tensor::f_zeros([layout.total], (Kind::Float, Device::Cpu)).during("making weights", &[])?;
+    let flat = Tensor::f_zeros([layout.total], (Kind::Float, Device::Cpu))
+        .during("making weights", &[])?;
     for piece in layout.pieces(&flat) {
         let (name, mut view) = piece.during("making weights", &[])?;
         let filled = match deviation(config, name) {

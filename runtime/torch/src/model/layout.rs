@@ -103,23 +103,36 @@ impl Layout {
     pub fn new(config: &Config) -> Self {
         let mut build = Builder { parts: Vec::new(), end: 0 };
         let width = config.hidden_size;
-        let embedding = build.matrix(width, vec![plain("model.embed_tokens.weight".into(), config.vocab_size)]);
+        let embedding =
+            build.matrix(width, vec![plain("model.embed_tokens.weight".into(), config.vocab_size)]);
         let head = match config.tie_word_embeddings {
             true => embedding,
             false => build.matrix(width, vec![plain("lm_head.weight".into(), config.vocab_size)]),
         };
-        let matrices: Vec<[usize; 4]> =
-            (0..config.num_hidden_layers).map(|layer| Self::matrices(&mut build, config, layer)).collect();
+        let matrices: Vec<[usize; 4]> = (0..config.num_hidden_layers)
+            .map(|layer| Self::matrices(&mut build, config, layer))
+            .collect();
         let decayed = build.end;
         let mut blocks = Vec::new();
         for (layer, [qkv, out, gate_up, down]) in matrices.into_iter().enumerate() {
-            let norm_attention = build.vector(format!("model.layers.{layer}.input_layernorm.weight"), width);
-            let norm_mlp = build.vector(format!("model.layers.{layer}.post_attention_layernorm.weight"), width);
+            let norm_attention =
+                build.vector(format!("model.layers.{layer}.input_layernorm.weight"), width);
+            let norm_mlp = build
+                .vector(format!("model.layers.{layer}.post_attention_layernorm.weight"), width);
             blocks.push(BlockParts { qkv, out, gate_up, down, norm_attention, norm_mlp });
         }
         let norm = build.vector("model.norm.weight".into(), width);
         let Builder { parts, end: total } = build;
-        Self { parts, blocks, embedding, head, norm, total, decayed, tied: config.tie_word_embeddings }
+        Self {
+            parts,
+            blocks,
+            embedding,
+            head,
+            norm,
+            total,
+            decayed,
+            tied: config.tie_word_embeddings,
+        }
     }
 
     fn matrices(build: &mut Builder, config: &Config, layer: i64) -> [usize; 4] {
@@ -130,12 +143,19 @@ impl Layout {
             rows: config.query_width(),
             interleaved: config.num_attention_heads,
         };
-        let key = Piece { name: name("self_attn.k_proj"), rows: config.kv_width(), interleaved: config.kv_heads() };
+        let key = Piece {
+            name: name("self_attn.k_proj"),
+            rows: config.kv_width(),
+            interleaved: config.kv_heads(),
+        };
         let value = plain(name("self_attn.v_proj"), config.kv_width());
         [
             build.matrix(width, vec![query, key, value]),
             build.matrix(config.query_width(), vec![plain(name("self_attn.o_proj"), width)]),
-            build.matrix(width, vec![plain(name("mlp.gate_proj"), ffn), plain(name("mlp.up_proj"), ffn)]),
+            build.matrix(
+                width,
+                vec![plain(name("mlp.gate_proj"), ffn), plain(name("mlp.up_proj"), ffn)],
+            ),
             build.matrix(ffn, vec![plain(name("mlp.down_proj"), width)]),
         ]
     }
@@ -151,7 +171,10 @@ impl Layout {
     /// # Errors
     /// When `flat` is too short.
     pub fn view(&self, flat: &Tensor, part: usize) -> Result<Tensor, TchError> {
-        let part = self.parts.get(part).ok_or_else(|| TchError::Shape(format!("there is no part {part}")))?;
+        let part = self
+            .parts
+            .get(part)
+            .ok_or_else(|| TchError::Shape(format!("there is no part {part}")))?;
         part.view(flat)
     }
 
@@ -161,7 +184,8 @@ impl Layout {
         let mut names = BTreeMap::new();
         for part in &self.parts {
             for piece in &part.pieces {
-                let shape = if part.vector { vec![piece.rows] } else { vec![piece.rows, part.columns] };
+                let shape =
+                    if part.vector { vec![piece.rows] } else { vec![piece.rows, part.columns] };
                 names.insert(piece.name.clone(), shape);
             }
         }
@@ -179,7 +203,9 @@ impl Layout {
             let mut row = 0;
             for piece in &part.pieces {
                 let rows = whole.f_narrow(0, row, piece.rows);
-                let tensor = rows.and_then(|rows| piece.to_halves(&rows)).during("exporting weights", &[])?;
+                let tensor = rows
+                    .and_then(|rows| piece.to_halves(&rows))
+                    .during("exporting weights", &[])?;
                 tensors.push((piece.name.clone(), tensor));
                 row += piece.rows;
             }
@@ -193,14 +219,16 @@ impl Layout {
     /// Names what is missing, unexpected or of another shape.
     pub fn import(&self, tensors: &BTreeMap<String, Tensor>) -> Result<Tensor, OpError> {
         self.check_names(tensors)?;
-        let flat = Tensor::f_zeros([self.total], (Kind::Float, Device::Cpu)).during("loading weights", &[])?;
+        let flat = Tensor::f_zeros([self.total], (Kind::Float, Device::Cpu))
+            .during("loading weights", &[])?;
         for part in &self.parts {
             let whole = part.view(&flat).during("loading weights", &[])?;
             let mut row = 0;
             for piece in &part.pieces {
                 if let Some(tensor) = tensors.get(&piece.name) {
                     let target = whole.f_narrow(0, row, piece.rows);
-                    let filled = target.and_then(|mut target| target.f_copy_(&piece.to_pairs(tensor)?));
+                    let filled =
+                        target.and_then(|mut target| target.f_copy_(&piece.to_pairs(tensor)?));
                     filled.during("loading weights", &[(&piece.name, tensor)])?;
                 }
                 row += piece.rows;
@@ -217,18 +245,29 @@ impl Layout {
             };
             if tensor.size() != *shape {
                 let found = tensor.size();
-                return Err(bad_artifact("model", format!("{name} has shape {found:?}, config.json makes it {shape:?}")));
+                return Err(bad_artifact(
+                    "model",
+                    format!("{name} has shape {found:?}, config.json makes it {shape:?}"),
+                ));
             }
         }
-        let ignored = |name: &str| (self.tied && name == "lm_head.weight") || name.ends_with(".rotary_emb.inv_freq");
+        let ignored = |name: &str| {
+            (self.tied && name == "lm_head.weight") || name.ends_with(".rotary_emb.inv_freq")
+        };
         match tensors.keys().find(|name| !names.contains_key(*name) && !ignored(name)) {
-            Some(name) => Err(bad_artifact("model", format!("it has a tensor {name} that its config.json does not know"))),
+            Some(name) => Err(bad_artifact(
+                "model",
+                format!("it has a tensor {name} that its config.json does not know"),
+            )),
             None => Ok(()),
         }
     }
 
     /// Name, view and role of every tensor, for initialisation.
-    pub(crate) fn pieces<'a>(&'a self, flat: &'a Tensor) -> impl Iterator<Item = Result<(&'a str, Tensor), TchError>> {
+    pub(crate) fn pieces<'a>(
+        &'a self,
+        flat: &'a Tensor,
+    ) -> impl Iterator<Item = Result<(&'a str, Tensor), TchError>> {
         self.parts.iter().flat_map(move |part| {
             let mut row = 0;
             part.pieces.iter().map(move |piece| {
@@ -258,7 +297,11 @@ impl Piece {
         self.swap(rows, |heads, half| [heads, 2, half])
     }
 
-    fn swap(&self, rows: &Tensor, split: impl Fn(i64, i64) -> [i64; 3]) -> Result<Tensor, TchError> {
+    fn swap(
+        &self,
+        rows: &Tensor,
+        split: impl Fn(i64, i64) -> [i64; 3],
+    ) -> Result<Tensor, TchError> {
         if self.interleaved == 0 {
             return Ok(rows.shallow_clone());
         }

@@ -42,7 +42,9 @@ fn config(args: &Args) -> Result<Config, OpError> {
         return Err(too_small("vocab", vocab));
     }
     if width % heads != 0 {
-        let message = format!("`shape.width` is {width} and `shape.heads` is {heads}: the heads must share the width evenly.");
+        let message = format!(
+            "`shape.width` is {width} and `shape.heads` is {heads}: the heads must share the width evenly."
+        );
         return Err(OpError::new("run::argument", message));
     }
     let config = Config {

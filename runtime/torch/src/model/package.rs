@@ -40,7 +40,10 @@ impl Op for Package {
         folder::write(&path, &config, &weights)?;
         copy_tokenizer(&context.path(tokenizer)?, &path)?;
         let end = eos.map(|eos| token_text(&path, eos)).transpose()?.flatten();
-        write_json(&path.join("tokenizer_config.json"), &tokenizer_config(config.max_position_embeddings, end.as_deref()))?;
+        write_json(
+            &path.join("tokenizer_config.json"),
+            &tokenizer_config(config.max_position_embeddings, end.as_deref()),
+        )?;
         write_json(&path.join("generation_config.json"), &generation_config(eos))?;
         let more = BTreeMap::new();
         Ok(Value::Artifact(folder::adopt(context, &path, config, weights, more)?))
@@ -51,7 +54,9 @@ fn check_vocabulary(vocab: i64, tokenizer: &Artifact) -> Result<(), OpError> {
     match tokenizer.meta.get("size") {
         Some(Value::Int(size)) if *size > vocab => Err(OpError::new(
             "run::argument",
-            format!("The tokenizer has {size} tokens but the model knows only {vocab}: they do not belong together."),
+            format!(
+                "The tokenizer has {size} tokens but the model knows only {vocab}: they do not belong together."
+            ),
         )),
         _ => Ok(()),
     }
@@ -70,9 +75,14 @@ fn token_text(folder: &Path, id: i64) -> Result<Option<String>, OpError> {
     let text = std::fs::read_to_string(&path).map_err(|error| file_error("read", &path, &error))?;
     let json: serde_json::Value = serde_json::from_str(&text)
         .map_err(|error| crate::fault::bad_artifact("tokenizer", error))?;
-    let added = json.get("added_tokens").and_then(serde_json::Value::as_array).cloned().unwrap_or_default();
-    let own = added.iter().find(|token| token.get("id").and_then(serde_json::Value::as_i64) == Some(id));
-    Ok(own.and_then(|token| token.get("content")).and_then(serde_json::Value::as_str).map(str::to_owned))
+    let added =
+        json.get("added_tokens").and_then(serde_json::Value::as_array).cloned().unwrap_or_default();
+    let own =
+        added.iter().find(|token| token.get("id").and_then(serde_json::Value::as_i64) == Some(id));
+    Ok(own
+        .and_then(|token| token.get("content"))
+        .and_then(serde_json::Value::as_str)
+        .map(str::to_owned))
 }
 
 fn tokenizer_config(context: i64, end: Option<&str>) -> serde_json::Value {

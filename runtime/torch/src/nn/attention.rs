@@ -50,7 +50,8 @@ pub fn forward(qkv: &Tensor, heads: Heads) -> Result<(Tensor, Saved), TchError> 
     let [batch, positions, ..] = qkv.size()[..] else {
         return Err(TchError::Shape("attention needs four dimensions".to_owned()));
     };
-    let out = if saved.sums.is_some() { saved.out.shallow_clone() } else { saved.out.f_detach()? };
+    let out =
+        if saved.sums.is_some() { saved.out.shallow_clone() } else { saved.out.f_detach()? };
     let out = out.f_transpose(1, 2)?.f_reshape([batch, positions, heads.query * heads.width])?;
     Ok((out, saved))
 }
@@ -74,8 +75,18 @@ fn anywhere(query: &Tensor, key: &Tensor, value: &Tensor, heads: Heads) -> Resul
     let leaf = |tensor: &Tensor| tensor.f_detach()?.f_set_requires_grad(true);
     let (query, key, value) = (leaf(query)?, leaf(key)?, leaf(value)?);
     let grouped = heads.query != heads.kv;
-    let attend =
-        || Tensor::f_scaled_dot_product_attention(&query, &key, &value, None::<&Tensor>, 0.0, true, None, grouped);
+    let attend = || {
+        Tensor::f_scaled_dot_product_attention(
+            &query,
+            &key,
+            &value,
+            None::<&Tensor>,
+            0.0,
+            true,
+            None,
+            grouped,
+        )
+    };
     let out = tch::with_grad(attend)?;
     Ok(Saved { query, key, value, out, sums: None })
 }
@@ -91,24 +102,30 @@ pub fn backward(dout: &Tensor, saved: &Saved, heads: Heads) -> Result<Tensor, Tc
     let dout = dout.f_view([batch, positions, heads.query, heads.width])?.f_transpose(1, 2)?;
     let (dq, dk, dv) = match &saved.sums {
         Some(sums) => {
-            let (dq, dk, dv) = Tensor::f_internal_scaled_dot_product_flash_attention_for_cpu_backward(
-                &dout,
-                &saved.query,
-                &saved.key,
-                &saved.value,
-                &saved.out,
-                sums,
-                0.0,
-                true,
-                None::<&Tensor>,
-                None,
-            )?;
+            let (dq, dk, dv) =
+                Tensor::f_internal_scaled_dot_product_flash_attention_for_cpu_backward(
+                    &dout,
+                    &saved.query,
+                    &saved.key,
+                    &saved.value,
+                    &saved.out,
+                    sums,
+                    0.0,
+                    true,
+                    None::<&Tensor>,
+                    None,
+                )?;
             (dq, gather(dk, heads)?, gather(dv, heads)?)
         }
         None => recorded(&dout, saved)?,
     };
-    let all = Tensor::f_empty([batch, positions, heads.query + 2 * heads.kv, heads.width], (dq.kind(), dq.device()))?;
-    let put = |start, count, gradient: &Tensor| all.f_narrow(2, start, count)?.f_copy_(&gradient.f_transpose(1, 2)?);
+    let all = Tensor::f_empty(
+        [batch, positions, heads.query + 2 * heads.kv, heads.width],
+        (dq.kind(), dq.device()),
+    )?;
+    let put = |start, count, gradient: &Tensor| {
+        all.f_narrow(2, start, count)?.f_copy_(&gradient.f_transpose(1, 2)?)
+    };
     put(0, heads.query, &dq)?;
     put(heads.query, heads.kv, &dk)?;
     put(heads.query + heads.kv, heads.kv, &dv)?;
@@ -117,7 +134,12 @@ pub fn backward(dout: &Tensor, saved: &Saved, heads: Heads) -> Result<Tensor, Tc
 
 fn recorded(dout: &Tensor, saved: &Saved) -> Result<(Tensor, Tensor, Tensor), TchError> {
     let product = tch::with_grad(|| saved.out.f_mul(dout)?.f_sum(Kind::Float))?;
-    let gradients = Tensor::f_run_backward(&[product], &[&saved.query, &saved.key, &saved.value], false, false)?;
+    let gradients = Tensor::f_run_backward(
+        &[product],
+        &[&saved.query, &saved.key, &saved.value],
+        false,
+        false,
+    )?;
     let mut gradients = gradients.into_iter();
     match (gradients.next(), gradients.next(), gradients.next()) {
         (Some(dq), Some(dk), Some(dv)) => Ok((dq, dk, dv)),
@@ -141,7 +163,8 @@ fn gather(gradient: Tensor, counts: Heads) -> Result<Tensor, TchError> {
     let [batch, _, positions, width] = gradient.size()[..] else {
         return Err(TchError::Shape("attention gradients have four dimensions".to_owned()));
     };
-    let groups = gradient.f_reshape([batch, counts.kv, counts.query / counts.kv, positions, width])?;
+    let groups =
+        gradient.f_reshape([batch, counts.kv, counts.query / counts.kv, positions, width])?;
     groups.f_sum_dim_intlist([2].as_slice(), false, None)
 }
 

@@ -20,7 +20,8 @@ pub struct Targets {
 
 impl Targets {
     fn rows(&self, start: i64, count: i64) -> Result<(Tensor, Option<Tensor>), TchError> {
-        let weight = self.weight.as_ref().map(|weight| weight.f_narrow(0, start, count)).transpose()?;
+        let weight =
+            self.weight.as_ref().map(|weight| weight.f_narrow(0, start, count)).transpose()?;
         Ok((self.token.f_narrow(0, start, count)?.f_unsqueeze(1)?, weight))
     }
 }
@@ -116,7 +117,11 @@ impl Buffers {
     }
 }
 
-fn chunk_loss(likely: &Tensor, token: &Tensor, counted: Option<&Tensor>) -> Result<Tensor, TchError> {
+fn chunk_loss(
+    likely: &Tensor,
+    token: &Tensor,
+    counted: Option<&Tensor>,
+) -> Result<Tensor, TchError> {
     let own = likely.f_gather(1, token, false)?.f_squeeze_dim(1)?;
     let own = match counted {
         None => own,
@@ -127,7 +132,10 @@ fn chunk_loss(likely: &Tensor, token: &Tensor, counted: Option<&Tensor>) -> Resu
 
 fn chunks(x: &Tensor, weight: &Tensor) -> impl Iterator<Item = (i64, i64)> + use<> {
     let (rows, most) = (rows_of(x), chunk_rows(weight));
-    (0..).map(move |chunk| chunk * most).take_while(move |start| *start < rows).map(move |start| (start, most.min(rows - start)))
+    (0..)
+        .map(move |chunk| chunk * most)
+        .take_while(move |start| *start < rows)
+        .map(move |start| (start, most.min(rows - start)))
 }
 
 fn chunk_rows(weight: &Tensor) -> i64 {

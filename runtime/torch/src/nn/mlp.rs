@@ -17,7 +17,11 @@ pub fn forward(gate_up: &Tensor) -> Result<(Tensor, Tensor), TchError> {
 ///
 /// # Errors
 /// When libtorch fails.
-pub fn backward(mut dproduct: Tensor, gate_up: &Tensor, active: &Tensor) -> Result<Tensor, TchError> {
+pub fn backward(
+    mut dproduct: Tensor,
+    gate_up: &Tensor,
+    active: &Tensor,
+) -> Result<Tensor, TchError> {
     let (gate, up) = halves(gate_up)?;
     let gradient = gate_up.f_empty_like()?;
     let (dgate, dup) = halves(&gradient)?;

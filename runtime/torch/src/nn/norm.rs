@@ -20,7 +20,12 @@ pub fn forward(x: &Tensor, eps: f64) -> Result<(Tensor, Tensor), TchError> {
 ///
 /// # Errors
 /// When libtorch fails.
-pub fn backward(into: &mut Tensor, mut dy: Tensor, y: &Tensor, factor: &Tensor) -> Result<(), TchError> {
+pub fn backward(
+    into: &mut Tensor,
+    mut dy: Tensor,
+    y: &Tensor,
+    factor: &Tensor,
+) -> Result<(), TchError> {
     let scale = -1.0 / width(y);
     let y = &y.f_to_kind(Kind::Float)?;
     let mut along = dy.f_mul(y)?.f_sum_dim_intlist([-1].as_slice(), true, None)?;

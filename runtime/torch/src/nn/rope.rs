@@ -47,8 +47,9 @@ impl Rope {
 }
 
 fn turn_(heads: &Tensor, factors: &Tensor) -> Result<(), TchError> {
-    let [batch, positions, count, width] = <[i64; 4]>::try_from(heads.size())
-        .map_err(|size| TchError::Shape(format!("heads have four dimensions, these have {size:?}")))?;
+    let [batch, positions, count, width] = <[i64; 4]>::try_from(heads.size()).map_err(|size| {
+        TchError::Shape(format!("heads have four dimensions, these have {size:?}"))
+    })?;
     let factors = factors.f_narrow(0, 0, positions)?;
     let mut pairs = heads.f_view([batch, positions, count, width / 2, 2])?.f_view_as_complex()?;
     let _ = pairs.f_mul_(&factors)?;
@@ -56,7 +57,11 @@ fn turn_(heads: &Tensor, factors: &Tensor) -> Result<(), TchError> {
 }
 
 /// theta^(-2j/d) rounded to fp32, as Hugging Face computes it.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "rounded to fp32 on purpose")]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "rounded to fp32 on purpose"
+)]
 fn inverse_frequencies(base: f64, width: i64) -> Vec<f64> {
     let exponent = |pair: i64| (2 * pair) as f32 / width as f32;
     (0..width / 2).map(|pair| f64::from(1.0 / (base as f32).powf(exponent(pair)))).collect()
@@ -77,10 +82,15 @@ mod tests {
             let (a, b) = (f32::from(p), f32::from(p) / 10.0);
             let wanted = [a.cos(), a.sin(), -2.0 * b.sin(), 2.0 * b.cos()];
             let found = &turned[usize::from(p) * 4..][..4];
-            assert!(wanted.iter().zip(found).all(|(x, y)| (x - y).abs() < 1e-6), "{wanted:?} {found:?}");
+            assert!(
+                wanted.iter().zip(found).all(|(x, y)| (x - y).abs() < 1e-6),
+                "{wanted:?} {found:?}"
+            );
         }
         rope.back_(&heads).unwrap();
         let back = Vec::<f32>::try_from(heads.view([-1])).unwrap();
-        assert!(back.chunks(4).all(|row| (row[0] - 1.0).abs() < 1e-6 && (row[3] - 2.0).abs() < 1e-6));
+        assert!(
+            back.chunks(4).all(|row| (row[0] - 1.0).abs() < 1e-6 && (row[3] - 2.0).abs() < 1e-6)
+        );
     }
 }

@@ -42,7 +42,10 @@ impl AdamW {
     pub fn from_fields(fields: &Fields) -> Result<Self, OpError> {
         let kind = fields.str("kind")?;
         if kind != "adamw" {
-            return Err(OpError::new("run::argument", format!("`{kind}` is no optimizer; there is `optim.adamw`.")));
+            return Err(OpError::new(
+                "run::argument",
+                format!("`{kind}` is no optimizer; there is `optim.adamw`."),
+            ));
         }
         let betas = fields.floats("betas")?;
         let [first, second] = betas[..] else {
@@ -56,9 +59,15 @@ impl AdamW {
         };
         let share = |value: f64| (0.0..1.0).contains(&value);
         match settings {
-            Self { lr, .. } if !(lr.is_finite() && lr >= 0.0) => Err(refused("lr", "a number of at least 0")),
-            Self { betas: (a, b), .. } if !share(a) || !share(b) => Err(refused("betas", "at least 0 and below 1")),
-            Self { eps, .. } if !(eps.is_finite() && eps >= 0.0) => Err(refused("eps", "a number of at least 0")),
+            Self { lr, .. } if !(lr.is_finite() && lr >= 0.0) => {
+                Err(refused("lr", "a number of at least 0"))
+            }
+            Self { betas: (a, b), .. } if !share(a) || !share(b) => {
+                Err(refused("betas", "at least 0 and below 1"))
+            }
+            Self { eps, .. } if !(eps.is_finite() && eps >= 0.0) => {
+                Err(refused("eps", "a number of at least 0"))
+            }
             Self { weight_decay: decay, .. } if !(decay.is_finite() && decay >= 0.0) => {
                 Err(refused("weight_decay", "a number of at least 0"))
             }

@@ -36,13 +36,18 @@ impl Schedule {
             "linear" => Shape::Linear,
             "constant" => Shape::Constant,
             other => {
-                let message = format!("`{other}` is no schedule; there are sched.cosine, sched.linear and sched.constant.");
+                let message = format!(
+                    "`{other}` is no schedule; there are sched.cosine, sched.linear and sched.constant."
+                );
                 return Err(OpError::new("run::argument", message));
             }
         };
         let floor = fields.optional_float("floor")?.unwrap_or(0.0);
         if !(0.0..=1.0).contains(&floor) {
-            return Err(OpError::new("run::argument", format!("`schedule.floor` is {floor}; it is a share of the peak, 0 to 1.")));
+            return Err(OpError::new(
+                "run::argument",
+                format!("`schedule.floor` is {floor}; it is a share of the peak, 0 to 1."),
+            ));
         }
         let warmup = fields.optional_count("warmup")?.unwrap_or(0);
         Ok(Self { shape, warmup: warmup as u64, floor })
@@ -82,7 +87,10 @@ mod tests {
         close(schedule.factor(0, 13), 0.25);
         close(schedule.factor(3, 13), 1.0);
         close(schedule.factor(4, 13), 1.0);
-        close(schedule.factor(6, 13), 0.1 + 0.9 * f64::midpoint(1.0, std::f64::consts::FRAC_1_SQRT_2));
+        close(
+            schedule.factor(6, 13),
+            0.1 + 0.9 * f64::midpoint(1.0, std::f64::consts::FRAC_1_SQRT_2),
+        );
         close(schedule.factor(8, 13), 0.55);
         close(schedule.factor(12, 13), 0.1);
         close(schedule.factor(40, 13), 0.1);

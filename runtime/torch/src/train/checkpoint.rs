@@ -43,16 +43,23 @@ struct OnDisk {
 ///
 /// # Errors
 /// When it cannot be written; the checkpoint before is still there then.
-pub fn save(folder: &Path, position: &Position, weights: &Tensor, state: &State) -> Result<(), OpError> {
+pub fn save(
+    folder: &Path,
+    position: &Position,
+    weights: &Tensor,
+    state: &State,
+) -> Result<(), OpError> {
     std::fs::create_dir_all(folder).map_err(|error| file_error("make", folder, &error))?;
     let file = format!("step-{:09}.safetensors", position.step);
     let parts = [("weights", weights), ("mean", &state.mean), ("square", &state.square)];
-    let named: Vec<_> = parts.iter().map(|(name, tensor)| ((*name).to_owned(), tensor.shallow_clone())).collect();
+    let named: Vec<_> =
+        parts.iter().map(|(name, tensor)| ((*name).to_owned(), tensor.shallow_clone())).collect();
     let path = folder.join(&file);
     tensors::replace(&path, |part| tensors::write(part, &named))?;
     let (digest, _) = file_digest(&path).map_err(|error| file_error("read", &path, &error))?;
     let on_disk = OnDisk { format: FORMAT, file: file.clone(), digest, position: position.clone() };
-    let text = serde_json::to_string(&on_disk).map_err(|error| crate::fault::bad_artifact("checkpoint", error))?;
+    let text = serde_json::to_string(&on_disk)
+        .map_err(|error| crate::fault::bad_artifact("checkpoint", error))?;
     tensors::replace(&folder.join(STATE), |part| tensors::write_synced(part, text.as_bytes()))?;
     forget_all_but(folder, &file);
     Ok(())
@@ -62,7 +69,11 @@ pub fn save(folder: &Path, position: &Position, weights: &Tensor, state: &State)
 ///
 /// # Errors
 /// Why a checkpoint that is there cannot be used.
-pub fn load(folder: &Path, elements: i64, total: u64) -> Result<Option<(Position, Tensor, State)>, String> {
+pub fn load(
+    folder: &Path,
+    elements: i64,
+    total: u64,
+) -> Result<Option<(Position, Tensor, State)>, String> {
     let text = match std::fs::read_to_string(folder.join(STATE)) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -79,7 +90,10 @@ pub fn load(folder: &Path, elements: i64, total: u64) -> Result<Option<(Position
     }
     let mut found = tensors::read(&path).map_err(|error| error.message)?;
     let mut take = |name: &str| {
-        found.remove(name).filter(|tensor| tensor.size() == [elements]).ok_or_else(|| format!("{name} does not fit"))
+        found
+            .remove(name)
+            .filter(|tensor| tensor.size() == [elements])
+            .ok_or_else(|| format!("{name} does not fit"))
     };
     let (weights, mean, square) = (take("weights")?, take("mean")?, take("square")?);
     Ok(Some((on_disk.position, weights, State { mean, square })))

@@ -18,7 +18,9 @@ impl Serialize for Exact {
 impl<'de> Deserialize<'de> for Exact {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        u64::from_str_radix(&text, 16).map(|bits| Self(f64::from_bits(bits))).map_err(serde::de::Error::custom)
+        u64::from_str_radix(&text, 16)
+            .map(|bits| Self(f64::from_bits(bits)))
+            .map_err(serde::de::Error::custom)
     }
 }
 
@@ -94,7 +96,8 @@ impl Curve {
             lr: Exact(seen.lr),
             grad_norm: Exact(self.sum_norm.0 / self.steps as f64),
         });
-        (self.sum_loss, self.sum_tokens, self.sum_norm, self.steps) = (Exact(0.0), 0, Exact(0.0), 0);
+        (self.sum_loss, self.sum_tokens, self.sum_norm, self.steps) =
+            (Exact(0.0), 0, Exact(0.0), 0);
     }
 
     /// Targets seen.
@@ -140,7 +143,10 @@ mod tests {
     #[test]
     fn curves_survive_json_bit_for_bit() {
         let mut curve = Curve::default();
-        curve.add(Seen { step: 1, tokens: 3, loss: 0.1 + 0.2, lr: 1.0 / 3.0, norm: f64::MIN_POSITIVE }, 1000);
+        curve.add(
+            Seen { step: 1, tokens: 3, loss: 0.1 + 0.2, lr: 1.0 / 3.0, norm: f64::MIN_POSITIVE },
+            1000,
+        );
         let text = serde_json::to_string(&curve).unwrap();
         assert_eq!(serde_json::from_str::<Curve>(&text).unwrap(), curve);
     }

@@ -35,7 +35,10 @@ impl Stepwise for Fit {
         let settings = Settings::from_args(args, context.device())?;
         let model = folder::load(context, args.artifact_of("model", "model")?)?;
         let data = rows::load(context, args.artifact_of("data", "tokens")?)?;
-        let valid = args.optional_artifact("valid")?.map(|artifact| rows::load(context, artifact)).transpose()?;
+        let valid = args
+            .optional_artifact("valid")?
+            .map(|artifact| rows::load(context, artifact))
+            .transpose()?;
         Ok(Box::new(Training::start(settings, &model, data, valid, context)?))
     }
 }

@@ -33,7 +33,9 @@ impl Order {
             self.current = Some((epoch, permutation(self.seed, epoch, self.rows)));
         }
         let order = self.current.as_ref().map_or(&[][..], |(_, order)| order);
-        let start = usize::try_from(position * u64::from(self.window)).unwrap_or(usize::MAX).min(order.len());
+        let start = usize::try_from(position * u64::from(self.window))
+            .unwrap_or(usize::MAX)
+            .min(order.len());
         let end = start.saturating_add(self.window as usize).min(order.len());
         order.get(start..end).unwrap_or_default()
     }

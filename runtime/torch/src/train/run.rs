@@ -70,7 +70,8 @@ impl Training {
         let longest = valid.as_ref().map_or(rows.length, |valid| valid.length.max(rows.length));
         let decoder = Decoder::new(model.config.clone(), settings.place, longest)?;
         let window = settings.batch.saturating_mul(settings.accumulate);
-        let mut order = Order::new(settings.seed, u32::try_from(rows.rows).unwrap_or(u32::MAX), window);
+        let mut order =
+            Order::new(settings.seed, u32::try_from(rows.rows).unwrap_or(u32::MAX), window);
         let total = settings.steps(&mut order, &rows);
         let elements = decoder.layout.total;
         let kept = resume(context, elements, total);
@@ -82,10 +83,14 @@ impl Training {
         let device = settings.place.device;
         let place = || {
             let gradient = Tensor::f_zeros([elements], (Kind::Float, device))?;
-            let state = State { mean: state.mean.f_to_device(device)?, square: state.square.f_to_device(device)? };
+            let state = State {
+                mean: state.mean.f_to_device(device)?,
+                square: state.square.f_to_device(device)?,
+            };
             Ok::<_, TchError>((weights.f_to_device(device)?, gradient, state))
         };
-        let (weights, gradient, state) = place().during("placing weights, gradient and optimizer state", &[])?;
+        let (weights, gradient, state) =
+            place().during("placing weights, gradient and optimizer state", &[])?;
         let now = Instant::now();
         Ok(Self {
             settings,
@@ -108,11 +113,17 @@ impl Training {
     fn advance(&mut self) -> Result<(), OpError> {
         let step = self.position.step;
         let rows = self.order.rows(step).to_vec();
-        let targets: u64 = rows.iter().filter_map(|&row| self.rows.targets.get(row as usize)).map(|&n| u64::from(n)).sum();
-        let rate = self.settings.optimizer.lr * self.settings.schedule.factor(step, self.position.total);
+        let targets: u64 = rows
+            .iter()
+            .filter_map(|&row| self.rows.targets.get(row as usize))
+            .map(|&n| u64::from(n))
+            .sum();
+        let rate =
+            self.settings.optimizer.lr * self.settings.schedule.factor(step, self.position.total);
         if targets > 0 {
             let loss = self.accumulate(&rows, targets)?;
-            let norm = self.update(rate).during("the optimizer step", &[("weights", &self.weights)])?;
+            let norm =
+                self.update(rate).during("the optimizer step", &[("weights", &self.weights)])?;
             self.pending.push(Pending { step: step + 1, tokens: targets, loss, norm, lr: rate });
         }
         self.position.step += 1;
@@ -131,7 +142,13 @@ impl Training {
             if counted == 0 {
                 continue;
             }
-            let own = self.decoder.loss_and_gradient(&ready, &batch, scale, self.settings.recompute, &self.gradient)?;
+            let own = self.decoder.loss_and_gradient(
+                &ready,
+                &batch,
+                scale,
+                self.settings.recompute,
+                &self.gradient,
+            )?;
             loss = Some(match loss {
                 None => own,
                 Some(loss) => loss.f_add(&own).during("summing losses", &[])?,
@@ -158,7 +175,13 @@ impl Training {
             lr: rate,
             decayed: self.decoder.layout.decayed,
         };
-        self.settings.optimizer.update(&self.weights, &self.gradient, factor.as_ref(), &self.state, update)?;
+        self.settings.optimizer.update(
+            &self.weights,
+            &self.gradient,
+            factor.as_ref(),
+            &self.state,
+            update,
+        )?;
         Ok(norm)
     }
 
@@ -179,17 +202,25 @@ impl Training {
     /// Reads pending numbers from the device into curves and metrics.
     fn flush(&mut self, context: &dyn Context) -> Result<(), OpError> {
         for pending in std::mem::take(&mut self.pending) {
-            let read = || Ok::<_, TchError>((pending.loss.f_double_value(&[0])?, pending.norm.f_double_value(&[])?));
+            let read = || {
+                Ok::<_, TchError>((
+                    pending.loss.f_double_value(&[0])?,
+                    pending.norm.f_double_value(&[])?,
+                ))
+            };
             let (loss, norm) = read().during("reading the loss", &[])?;
             let mean = loss / float(pending.tokens);
             if !mean.is_finite() {
-                let message = format!("The loss is not finite at step {} (learning rate {:.2e}).", pending.step, pending.lr);
+                let message = format!(
+                    "The loss is not finite at step {} (learning rate {:.2e}).",
+                    pending.step, pending.lr
+                );
                 return Err(OpError::new("run::not_finite", message)
                     .help("use a lower `lr`, a longer `warmup`, or a smaller `clip`."));
             }
             let (step, tokens, lr) = (pending.step, pending.tokens, pending.lr);
             self.position.curve.add(Seen { step, tokens, loss, lr, norm }, self.position.total);
-            if step % self.settings.log_every == 0 || step == self.position.total {
+            if step.is_multiple_of(self.settings.log_every) || step == self.position.total {
                 context.metric("loss", step, mean);
                 context.metric("lr", step, lr);
                 context.metric("grad_norm", step, norm);
@@ -217,11 +248,12 @@ impl Training {
     fn validate(&mut self, context: &dyn Context) -> Result<(), OpError> {
         let Some(valid) = self.valid.clone() else { return Ok(()) };
         let step = self.position.step;
-        if step != self.position.total && step % self.validate_every(&valid) != 0 {
+        if step != self.position.total && !step.is_multiple_of(self.validate_every(&valid)) {
             return Ok(());
         }
         let ready = self.decoder.ready(&self.weights)?;
-        let loss = mean_loss(&self.decoder, &ready, &valid, self.settings.batch as usize, &|| Ok(()))?;
+        let loss =
+            mean_loss(&self.decoder, &ready, &valid, self.settings.batch as usize, &|| Ok(()))?;
         context.metric("valid_loss", step, loss);
         self.position.curve.valid.push(Valid { step, loss: Exact(loss) });
         Ok(())
@@ -230,7 +262,7 @@ impl Training {
     fn checkpoint_due(&self, context: &dyn Context) -> bool {
         context.checkpoint().is_some()
             && match self.settings.checkpoint_every {
-                Some(every) => self.position.step % every == 0,
+                Some(every) => self.position.step.is_multiple_of(every),
                 None => self.saved.elapsed() >= CHECKPOINT,
             }
     }
@@ -246,7 +278,10 @@ impl Steps for Training {
         if self.position.step < self.position.total {
             self.advance()?;
             let waits = self.settings.place.device != Device::Cpu;
-            if !waits || self.position.step % self.settings.log_every == 0 || self.position.step == self.position.total {
+            if !waits
+                || self.position.step.is_multiple_of(self.settings.log_every)
+                || self.position.step == self.position.total
+            {
                 self.flush(context)?;
             }
             self.validate(context)?;
@@ -280,7 +315,8 @@ fn resume(context: &dyn Context, elements: i64, total: u64) -> Option<(Position,
 
 fn fresh(model: &Loaded, elements: i64, total: u64) -> Result<(Position, Tensor, State), TchError> {
     let curve = Curve::default();
-    let position = Position { step: 0, total, curve, loss_scale: Exact(LOSS_SCALE.0), scale_age: 0 };
+    let position =
+        Position { step: 0, total, curve, loss_scale: Exact(LOSS_SCALE.0), scale_age: 0 };
     Ok((position, model.weights().f_detach_copy()?, State::new(elements, Device::Cpu)?))
 }
 

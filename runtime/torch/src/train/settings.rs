@@ -53,7 +53,10 @@ impl Settings {
     pub fn from_args(args: &Args, device: &str) -> Result<Self, OpError> {
         let strategy = args.record("strategy")?;
         if strategy.str("kind")? != "none" {
-            let message = format!("The strategy `{}` is not known; there is `dist.none()`.", strategy.str("kind")?);
+            let message = format!(
+                "The strategy `{}` is not known; there is `dist.none()`.",
+                strategy.str("kind")?
+            );
             return Err(OpError::new("run::argument", message));
         }
         let clip = args.optional_float("clip")?;
@@ -71,7 +74,9 @@ impl Settings {
             place: Place::new(device, args.str("dtype")?)?,
             seed: args.int("seed")?,
             log_every: u64::from(positive(args, "log_every", u32::MAX)?),
-            checkpoint_every: args.optional_int("checkpoint_every")?.map(|steps| steps.max(1).unsigned_abs()),
+            checkpoint_every: args
+                .optional_int("checkpoint_every")?
+                .map(|steps| steps.max(1).unsigned_abs()),
             recompute: args.bool("recompute")?,
         })
     }
@@ -91,14 +96,24 @@ fn length(args: &Args) -> Result<Length, OpError> {
         match args.optional_int(name)? {
             None => Ok(None),
             Some(value) if value >= 1 => Ok(Some(make(value.unsigned_abs()))),
-            Some(value) => Err(OpError::new("run::argument", format!("`{name}` is {value}; it must be at least 1."))),
+            Some(value) => Err(OpError::new(
+                "run::argument",
+                format!("`{name}` is {value}; it must be at least 1."),
+            )),
         }
     };
-    let all = [given("tokens", Length::Tokens)?, given("steps", Length::Steps)?, given("epochs", Length::Epochs)?];
+    let all = [
+        given("tokens", Length::Tokens)?,
+        given("steps", Length::Steps)?,
+        given("epochs", Length::Epochs)?,
+    ];
     let mut found = all.into_iter().flatten();
     match (found.next(), found.next()) {
         (Some(length), None) => Ok(length),
-        _ => Err(OpError::new("run::argument", "Give exactly one of `tokens`, `steps` and `epochs`.")),
+        _ => Err(OpError::new(
+            "run::argument",
+            "Give exactly one of `tokens`, `steps` and `epochs`.",
+        )),
     }
 }
 
@@ -106,6 +121,9 @@ fn positive(args: &Args, name: &str, most: u32) -> Result<u32, OpError> {
     let value = args.int(name)?;
     match u32::try_from(value) {
         Ok(value) if value >= 1 && value <= most => Ok(value),
-        _ => Err(OpError::new("run::argument", format!("`{name}` is {value}; it must be between 1 and {most}."))),
+        _ => Err(OpError::new(
+            "run::argument",
+            format!("`{name}` is {value}; it must be between 1 and {most}."),
+        )),
     }
 }

@@ -37,7 +37,9 @@ impl Cache {
     pub fn put(&mut self, digest: &str, bytes: u64, value: Arc<dyn Any + Send + Sync>) {
         self.held.retain(|held| held.digest != digest);
         self.held.insert(0, Held { digest: digest.to_owned(), bytes, value });
-        while self.held.len() > 1 && self.held.iter().map(|held| held.bytes).sum::<u64>() > self.budget {
+        while self.held.len() > 1
+            && self.held.iter().map(|held| held.bytes).sum::<u64>() > self.budget
+        {
             self.held.pop();
         }
     }

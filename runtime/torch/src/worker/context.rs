@@ -71,7 +71,13 @@ impl Context for MemberContext {
         let made = self.produced.lock().unwrap_or_else(PoisonError::into_inner);
         let found = self.inputs.get(&artifact.digest).or_else(|| made.get(&artifact.digest));
         found.cloned().ok_or_else(|| {
-            OpError::new("run::input", format!("The worker was not told where the {} {} lies.", artifact.kind, artifact.digest))
+            OpError::new(
+                "run::input",
+                format!(
+                    "The worker was not told where the {} {} lies.",
+                    artifact.kind, artifact.digest
+                ),
+            )
         })
     }
 
@@ -80,7 +86,8 @@ impl Context for MemberContext {
         artifact: &Artifact,
         decode: &dyn Fn(&Path) -> Result<Arc<dyn Any + Send + Sync>, OpError>,
     ) -> Result<Arc<dyn Any + Send + Sync>, OpError> {
-        let held = self.shared.cache.lock().unwrap_or_else(PoisonError::into_inner).get(&artifact.digest);
+        let held =
+            self.shared.cache.lock().unwrap_or_else(PoisonError::into_inner).get(&artifact.digest);
         if let Some(value) = held {
             return Ok(value);
         }
@@ -93,7 +100,8 @@ impl Context for MemberContext {
     fn scratch(&self, name: &str) -> Result<PathBuf, OpError> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let folder = self.scratch.join(number.to_string());
-        std::fs::create_dir_all(&folder).map_err(|error| crate::fault::file_error("make", &folder, &error))?;
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| crate::fault::file_error("make", &folder, &error))?;
         Ok(folder.join(name))
     }
 
@@ -124,11 +132,18 @@ impl Context for MemberContext {
 
     fn metric(&self, name: &str, step: u64, value: f64) {
         let value = value.is_finite().then_some(value);
-        self.shared.sink.send(&Reply::Metric { node: self.node.clone(), name: name.to_owned(), step, value });
+        self.shared.sink.send(&Reply::Metric {
+            node: self.node.clone(),
+            name: name.to_owned(),
+            step,
+            value,
+        });
     }
 
     fn warn(&self, message: &str) {
-        self.shared.sink.send(&Reply::Warning { node: self.node.clone(), message: message.to_owned() });
+        self.shared
+            .sink
+            .send(&Reply::Warning { node: self.node.clone(), message: message.to_owned() });
     }
 
     fn threads(&self) -> u32 {

@@ -88,8 +88,11 @@ fn greet(request: Request, sink: Sink) -> Result<Shared, OpError> {
         return Err(OpError::new("run::protocol", "The first frame must be a hello."));
     };
     if protocol != PROTOCOL {
-        let message = format!("`pipe` speaks protocol {protocol} and `pipe-torch` protocol {PROTOCOL}.");
-        return Err(OpError::new("run::protocol", message).help("build both again from one source."));
+        let message =
+            format!("`pipe` speaks protocol {protocol} and `pipe-torch` protocol {PROTOCOL}.");
+        return Err(
+            OpError::new("run::protocol", message).help("build both again from one source.")
+        );
     }
     parse_device(&device)?;
     let count = i32::try_from(threads.max(1)).unwrap_or(i32::MAX);
@@ -150,7 +153,9 @@ impl Queue {
                 Some(request) => request,
                 None => match self.requests.recv_timeout(Duration::from_millis(250)) {
                     Ok(request) => request,
-                    Err(RecvTimeoutError::Timeout) if !wishes.all.load(Ordering::Acquire) => continue,
+                    Err(RecvTimeoutError::Timeout) if !wishes.all.load(Ordering::Acquire) => {
+                        continue;
+                    }
                     Err(_) => return None,
                 },
             };
@@ -189,7 +194,12 @@ impl Queue {
 fn refuse_late(task: TaskId, member: &Member, sink: &Sink) {
     let mut error = OpError::new("run::late", "The task ended before this member could join.");
     error.transient = true;
-    sink.send(&Reply::Finished { task, node: member.node.clone(), result: Err(error), produced: BTreeMap::new() });
+    sink.send(&Reply::Finished {
+        task,
+        node: member.node.clone(),
+        result: Err(error),
+        produced: BTreeMap::new(),
+    });
 }
 
 /// Largest resident size so far, where the system tells.

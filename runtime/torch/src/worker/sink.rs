@@ -36,7 +36,8 @@ impl Sink {
     pub fn progress(&self, node: &str, done: u64, total: u64, note: &str) {
         let now = Instant::now();
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        let recent = shown.get(node).is_some_and(|last| now.duration_since(*last) < BETWEEN_PROGRESS);
+        let recent =
+            shown.get(node).is_some_and(|last| now.duration_since(*last) < BETWEEN_PROGRESS);
         if recent && done != total {
             return;
         }

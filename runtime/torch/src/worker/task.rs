@@ -39,7 +39,10 @@ impl Task<'_> {
             waiting.extend(joining());
             while let Some(member) = waiting.pop_front() {
                 if !known.insert(member.node.clone()) {
-                    let error = OpError::new("run::member", format!("{} is in this task already.", member.node));
+                    let error = OpError::new(
+                        "run::member",
+                        format!("{} is in this task already.", member.node),
+                    );
                     self.send_end(&member.node, Err(error), None);
                     continue;
                 }
@@ -61,8 +64,11 @@ impl Task<'_> {
             return None;
         }
         let started = match self.ops.find(&member.op) {
-            None => Err(OpError::new("run::unknown_op", format!("The worker has no op `{}`.", member.op))
-                .help("`pipe` and `pipe-torch` come from different builds; build both again.")),
+            None => Err(OpError::new(
+                "run::unknown_op",
+                format!("The worker has no op `{}`.", member.op),
+            )
+            .help("`pipe` and `pipe-torch` come from different builds; build both again.")),
             Some(Found::Plain(op)) => {
                 self.send_started(&member.node, 0);
                 let result = guarded(|| op.run(&member.args, &context));
@@ -128,13 +134,27 @@ impl Task<'_> {
         self.send_end(node, result, Some(context));
     }
 
-    fn send_end(&self, node: &str, result: Result<Value, OpError>, context: Option<&MemberContext>) {
+    fn send_end(
+        &self,
+        node: &str,
+        result: Result<Value, OpError>,
+        context: Option<&MemberContext>,
+    ) {
         let produced = context.map(MemberContext::produced).unwrap_or_default();
-        self.shared.sink.send(&Reply::Finished { task: self.number, node: node.to_owned(), result, produced });
+        self.shared.sink.send(&Reply::Finished {
+            task: self.number,
+            node: node.to_owned(),
+            result,
+            produced,
+        });
     }
 
     fn send_started(&self, node: &str, resumed_at: u64) {
-        self.shared.sink.send(&Reply::Started { task: self.number, node: node.to_owned(), resumed_at });
+        self.shared.sink.send(&Reply::Started {
+            task: self.number,
+            node: node.to_owned(),
+            resumed_at,
+        });
     }
 
     fn send_checkpointed(&self, node: &str, step: u64) {
@@ -149,6 +169,9 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, OpError>) -> Result<T, OpError> {
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
         let text = text.unwrap_or_else(|| "no reason given".to_owned());
         let first = text.lines().next().unwrap_or_default().to_owned();
-        Err(OpError::new("run::internal", format!("The op failed in a way it should not: {first}.")))
+        Err(OpError::new(
+            "run::internal",
+            format!("The op failed in a way it should not: {first}."),
+        ))
     })
 }

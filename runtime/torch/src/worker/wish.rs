@@ -62,7 +62,10 @@ impl Wishes {
 
     /// Forgets a task that ended.
     pub fn forget(&self, task: TaskId) {
-        self.members.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _), _| *of != task);
+        self.members
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|(of, _), _| *of != task);
     }
 
     fn entry(&self, task: TaskId, node: &str) -> Arc<AtomicU8> {

@@ -1,5 +1,11 @@
 //! A worker process to talk to, and a small training for it.
-#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    reason = "each test file uses a part, and a test may unwrap"
+)]
 
 use pipe_runtime::content;
 use pipe_runtime::op::{Args, OpError};
@@ -65,7 +71,8 @@ impl Worker {
 
     /// The results of a task's members.
     pub fn results(&mut self, task: u64) -> BTreeMap<String, End> {
-        let seen = self.until(|reply| matches!(reply, Reply::Done { task: done, .. } if *done == task));
+        let seen =
+            self.until(|reply| matches!(reply, Reply::Done { task: done, .. } if *done == task));
         ends(&seen)
     }
 
@@ -74,7 +81,11 @@ impl Worker {
     }
 
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status().unwrap();
+        let sent = Command::new("kill")
+            .arg(format!("-{name}"))
+            .arg(self.child.id().to_string())
+            .status()
+            .unwrap();
         assert!(sent.success());
     }
 }
@@ -91,14 +102,22 @@ pub type End = (Result<Value, OpError>, BTreeMap<String, PathBuf>);
 
 pub fn ends(replies: &[Reply]) -> BTreeMap<String, End> {
     let end = |reply: &Reply| match reply {
-        Reply::Finished { node, result, produced, .. } => Some((node.clone(), (result.clone(), produced.clone()))),
+        Reply::Finished { node, result, produced, .. } => {
+            Some((node.clone(), (result.clone(), produced.clone())))
+        }
         _ => None,
     };
     replies.iter().filter_map(end).collect()
 }
 
 pub fn hello(protocol: u32) -> Request {
-    Request::Hello { protocol, device: "cpu".to_owned(), threads: 1, deterministic: true, cache_bytes: 1 << 28 }
+    Request::Hello {
+        protocol,
+        device: "cpu".to_owned(),
+        threads: 1,
+        deterministic: true,
+        cache_bytes: 1 << 28,
+    }
 }
 
 /// A model and rows on disk, and members that train it.
@@ -114,16 +133,23 @@ impl Lab {
         let folder = tempfile::tempdir().unwrap();
         let tokens: Vec<i32> = (0..40i32 * 17).map(|i| (i / 3 * 5 + i % 3 * 11) % 48).collect();
         let rows_path = folder.path().join("rows.safetensors");
-        tensors::write(&rows_path, &[("tokens".to_owned(), Tensor::from_slice(&tokens).view([40, 17]))]).unwrap();
+        tensors::write(
+            &rows_path,
+            &[("tokens".to_owned(), Tensor::from_slice(&tokens).view([40, 17]))],
+        )
+        .unwrap();
         let rows = content::describe(&rows_path, "tokens", "safetensors", BTreeMap::new()).unwrap();
 
         let model_path = folder.path().join("model");
         let context = pipe_runtime::standalone::Standalone::new(folder.path().join("made"));
-        let made = pipe_runtime::op::Op::run(&pipe_torch::model::make::Make, &decoder_args(), &context).unwrap();
+        let made =
+            pipe_runtime::op::Op::run(&pipe_torch::model::make::Make, &decoder_args(), &context)
+                .unwrap();
         let Value::Artifact(model) = made else { panic!("no model") };
         let at = pipe_runtime::op::Context::path(&context, &model).unwrap();
         std::fs::rename(at, &model_path).unwrap();
-        let places = BTreeMap::from([(model.digest.clone(), model_path), (rows.digest.clone(), rows_path)]);
+        let places =
+            BTreeMap::from([(model.digest.clone(), model_path), (rows.digest.clone(), rows_path)]);
         Self { folder, model, rows, places }
     }
 
@@ -164,7 +190,12 @@ pub fn decoder_args() -> Args {
         ("heads", Value::Int(4)),
         ("context", Value::Int(16)),
     ]);
-    Args::of([("shape", shape), ("vocab", Value::Int(48)), ("seed", Value::Int(17)), ("kv_heads", Value::Int(2))])
+    Args::of([
+        ("shape", shape),
+        ("vocab", Value::Int(48)),
+        ("seed", Value::Int(17)),
+        ("kv_heads", Value::Int(2)),
+    ])
 }
 
 pub fn adamw(lr: f64) -> Value {
@@ -186,7 +217,14 @@ pub fn fit_args(model: &Artifact, rows: &Artifact) -> BTreeMap<String, Value> {
         ("batch", Value::Int(4)),
         ("accumulate", Value::Int(2)),
         ("optimizer", adamw(1e-2)),
-        ("schedule", record([("kind", text("cosine")), ("warmup", Value::Int(5)), ("floor", Value::Float(0.1))])),
+        (
+            "schedule",
+            record([
+                ("kind", text("cosine")),
+                ("warmup", Value::Int(5)),
+                ("floor", Value::Float(0.1)),
+            ]),
+        ),
         ("clip", Value::Float(1.0)),
         ("strategy", record([("kind", text("none"))])),
         ("dtype", text("auto")),
