@@ -82,7 +82,11 @@ pub struct Content {
 /// # Errors
 /// When it cannot be read or holds something that is neither file nor folder.
 pub fn content(path: &Path) -> io::Result<Content> {
-    if !path.symlink_metadata()?.is_dir() {
+    let kind = path.symlink_metadata()?;
+    if kind.is_symlink() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is a link"));
+    }
+    if !kind.is_dir() {
         let (digest, bytes) = file_digest(path)?;
         return Ok(Content { digest, bytes, files: Vec::new() });
     }

@@ -18,6 +18,19 @@ pub(crate) fn action_fields<'v>(
     key::action_fields(node, |input| Some(value_of(input)?.project(&input.path).ok()?.digest()))
 }
 
+/// Every node result that the roots read.
+pub(crate) fn root_inputs(plan: &Plan) -> Vec<&Input> {
+    let mut inputs = Vec::new();
+    for root in &plan.roots {
+        root.value.inputs(&mut inputs);
+        if let Some(shows) = &root.shows {
+            shows.left.inputs(&mut inputs);
+            shows.right.inputs(&mut inputs);
+        }
+    }
+    inputs
+}
+
 /// Whether each node may give another result next time although nothing changed: `@cache(off)`, effects,
 /// and whatever reads them. Plan keys say nothing about those.
 pub(crate) fn volatile(plan: &Plan) -> Vec<bool> {

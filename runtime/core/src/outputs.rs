@@ -210,10 +210,6 @@ fn copy_all(from: &Path, to: &Path, artifact: &Artifact) -> io::Result<()> {
 }
 
 /// Blobs are read-only, outputs belong to the user.
-#[expect(
-    clippy::permissions_set_readonly_false,
-    reason = "set from the umask of a new file on unix"
-)]
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     fs::copy(from, to)?;
     let mut permissions = fs::metadata(to)?.permissions();

@@ -1,6 +1,6 @@
 //! What a run would do with each node, and why: for `pipe plan` and `pipe why`.
 
-use crate::keys;
+use crate::keys::{self, root_inputs};
 use crate::op::OpError;
 use crate::store::{LastNode, Recorded, Store};
 use crate::value::Value;
@@ -80,7 +80,31 @@ pub fn states(plan: &Plan, store: &Store) -> Result<Vec<NodeStatus>, OpError> {
         });
         states.push(NodeStatus { id: node.id, state, why });
     }
+    leave_unneeded(plan, &mut states);
     Ok(states)
+}
+
+/// What nobody needs, because all that reads it is in the store, does not run.
+fn leave_unneeded(plan: &Plan, states: &mut [NodeStatus]) {
+    let mut wanted = vec![false; plan.nodes.len()];
+    let want = |inputs: &[&Input], wanted: &mut Vec<bool>| {
+        for input in inputs {
+            if let Some(flag) = wanted.get_mut(input.node.0 as usize) {
+                *flag = true;
+            }
+        }
+    };
+    want(&root_inputs(plan), &mut wanted);
+    for (at, node) in plan.nodes.iter().enumerate().rev() {
+        let Some(status) = states.get_mut(at) else { continue };
+        let own = node.runs.effect || !node.runs.cache;
+        if !own && !wanted.get(at).copied().unwrap_or(false) {
+            status.state = Expected::Cached;
+            status.why.clear();
+        } else if status.state != Expected::Cached {
+            want(&node.inputs(), &mut wanted);
+        }
+    }
 }
 
 fn look_up(

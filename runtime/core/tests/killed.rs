@@ -1,5 +1,7 @@
 //! Runs that are killed at any moment leave a sound store, and the next run ends with the same result.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 mod support;
 
 use std::process::{Command, Stdio};

@@ -1,5 +1,7 @@
 //! Runs of small plans: what runs, what does not, and what is left behind.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 mod support;
 
 use pipe_compiler::plan::{Annotations, Arg};
@@ -371,6 +373,33 @@ fn outputs_are_whole_and_repaired() {
     let _ = before;
     let left: Vec<_> = out.read_dir().unwrap().flatten().map(|entry| entry.file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().ends_with(".part")), "{left:?}");
+}
+
+#[test]
+fn an_op_cannot_give_away_what_is_not_its_own() {
+    let (place, counter) = (Place::new(), Counter::default());
+    let mut registry = registry(&counter);
+    let mine = place.folder.path().join("mine.txt");
+    std::fs::write(&mine, "mine").unwrap();
+    let path = mine.clone();
+    registry.register(op("give", move |_, context| {
+        Ok(Value::Artifact(context.adopt(&path, "text", "txt", Default::default())?))
+    }));
+    registry.register(op("pass", |args, context| {
+        let path = context.path(args.artifact("of")?)?;
+        Ok(Value::Artifact(context.adopt(&path, "text", "txt", Default::default())?))
+    }));
+    let mut plan = PlanBuilder::new();
+    let give = plan.node("give", "give", &[]);
+    let words = plan.node("words", "text", &[("content", text("words"))]);
+    let pass = plan.node("pass", "pass", &[("of", words)]);
+    plan.output("give", give);
+    plan.output("pass", pass);
+    let ran = place.run(&plan.0, &registry);
+    assert_eq!(ran.error("give").code, "run::result");
+    assert_eq!(std::fs::read_to_string(mine).unwrap(), "mine");
+    assert_eq!(std::fs::read_to_string(place.out().join("pass.txt")).unwrap(), "words");
+    assert!(place.store().verify().unwrap().is_clean());
 }
 
 #[test]

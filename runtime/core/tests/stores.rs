@@ -1,5 +1,7 @@
 //! The store: bad places, full disks, cleaning, damage.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 mod support;
 
 use pipe_compiler::plan::Arg;
@@ -111,6 +113,8 @@ fn cleaning_keeps_what_was_of_use_last_and_what_outputs_come_from() {
     let cleaned = store.clean(Some(2000)).unwrap();
     assert_eq!((cleaned.results, cleaned.left), (1, 2000), "{cleaned:?}");
     assert!(store.verify().unwrap().is_clean());
+    let found = states(&plan.0, &store).unwrap();
+    assert!(found.iter().all(|status| status.state == Expected::Cached), "{found:?}");
     drop(store);
     place.run(&plan.0, &registry);
     assert_eq!(counter.get(), 5, "nobody needs text1 while its length is there");

@@ -1,5 +1,7 @@
 //! Nodes in worker processes: results, affinity, cancelling, crashes, groups.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 mod support;
 
 use pipe_compiler::plan::{Annotations, Worker};

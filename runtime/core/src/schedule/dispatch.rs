@@ -184,11 +184,12 @@ impl Engine<'_> {
     }
 
     pub(super) fn tell_started(&mut self, at: usize, resumed: bool) {
-        let again = self.slot(at).started;
-        if again && !resumed {
+        let slot = self.slot_mut(at);
+        if slot.started && (slot.resumed || !resumed) {
             return;
         }
-        self.slot_mut(at).started = true;
+        slot.started = true;
+        slot.resumed = resumed;
         let node = self.node(at);
         let (fresh, lost) = (self.options.fresh, self.slot(at).lost);
         let why =
@@ -263,7 +264,7 @@ impl Engine<'_> {
     }
 }
 
-fn holds_something(folder: &std::path::Path) -> bool {
+pub(super) fn holds_something(folder: &std::path::Path) -> bool {
     folder.read_dir().is_ok_and(|mut entries| entries.next().is_some())
 }
 

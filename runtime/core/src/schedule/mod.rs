@@ -121,6 +121,7 @@ pub(crate) struct Slot {
     lost: bool,
     revived: bool,
     started: bool,
+    resumed: bool,
 }
 
 impl Slot {
@@ -144,6 +145,7 @@ impl Slot {
             lost: false,
             revived: false,
             started: false,
+            resumed: false,
         }
     }
 }
@@ -277,14 +279,7 @@ impl<'a> Engine<'a> {
                 *flag = true;
             }
         };
-        let mut inputs = Vec::new();
-        for root in &plan.roots {
-            root.value.inputs(&mut inputs);
-            if let Some(shows) = &root.shows {
-                shows.left.inputs(&mut inputs);
-                shows.right.inputs(&mut inputs);
-            }
-        }
+        let inputs = crate::keys::root_inputs(plan);
         inputs.iter().for_each(|input| want(input, &mut wanted));
         for (at, node) in plan.nodes.iter().enumerate().rev() {
             let own = node.runs.effect || !node.runs.cache;

@@ -16,12 +16,17 @@ pub struct Machine {
 impl Default for Machine {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self {
-            threads: u32::try_from(threads).unwrap_or(1),
-            memory: None,
-            gpus: (0..gpus()).collect(),
-        }
+        let threads = u32::try_from(threads).unwrap_or(1);
+        Self { threads, memory: memory(), gpus: (0..gpus()).collect() }
     }
+}
+
+/// The machine's memory in bytes, where the system tells.
+fn memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kilobytes * 1024)
 }
 
 /// GPUs that the driver shows and `CUDA_VISIBLE_DEVICES` leaves; they are numbered from 0 among those.

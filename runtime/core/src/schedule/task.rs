@@ -247,6 +247,11 @@ impl Context for TaskContext<'_> {
         meta: BTreeMap<String, Value>,
     ) -> Result<Artifact, OpError> {
         let artifact = content::describe(path, kind, extension, meta)?;
+        if !path.starts_with(&self.task.scratch) {
+            // Adopting moves: what is not the op's own stays where it is.
+            let known = self.task.shared.blobs.has(&artifact.digest);
+            return if known { Ok(artifact) } else { Err(foreign(path)) };
+        }
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         made.insert(artifact.digest.clone(), path.to_owned());
         Ok(artifact)
@@ -287,6 +292,11 @@ impl Context for TaskContext<'_> {
     fn device(&self) -> &str {
         &self.task.device
     }
+}
+
+fn foreign(path: &Path) -> OpError {
+    OpError::new("run::result", format!("{} lies outside the op's scratch folder.", path.display()))
+        .help("This is a mistake in the op; please report it.")
 }
 
 /// Code of the error that says that an input's content is gone; its producer runs again.

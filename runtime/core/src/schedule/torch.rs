@@ -52,7 +52,8 @@ impl Engine<'_> {
                 return self.refuse(at, error);
             }
         };
-        self.tell_started(at, false);
+        let resumed = member.member.checkpoint.as_deref().is_some_and(dispatch::holds_something);
+        self.tell_started(at, resumed);
         let stop = |task: &GroupTask| Stop::Worker {
             group: task.clone(),
             node: node.name.clone(),

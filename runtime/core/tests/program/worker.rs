@@ -1,6 +1,8 @@
 //! A program for tests: without arguments a worker with ops that echo, crash and count; with `run FOLDER`
 //! a run of a branching plan that may be killed at any moment.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 #[path = "../support/mod.rs"]
 mod support;
 

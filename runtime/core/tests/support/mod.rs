@@ -1,5 +1,12 @@
 //! Plans and ops for tests: a builder, and ops made of closures.
-#![allow(dead_code, unreachable_pub, reason = "each test uses some of it")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "each test uses some of it"
+)]
 
 use pipe_compiler::key::Key;
 use pipe_compiler::plan::{
