@@ -85,6 +85,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("syntax::trailing", "let x = 1 2"),
     ("syntax::trailing", "let x = 1 where x > 2"),
     ("syntax::tuple", "let x = (a, b)"),
+    ("syntax::tuple", "let x = f((1, [2, 3]), 4)"),
     ("syntax::tuple_type", "type A = (int, str)"),
     ("syntax::unclosed", "let x = f(1"),
     ("syntax::unclosed", "let x = f([1)"),

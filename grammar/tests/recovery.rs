@@ -10,7 +10,7 @@ fn found(text: &str) -> Vec<(&'static str, u32)> {
 }
 
 #[test]
-fn eleven_mistakes_in_one_file() {
+fn many_mistakes_in_one_file() {
     let text = "\
 let a = if hot { 1 }
 let b = { x: 1, y }

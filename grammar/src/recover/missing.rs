@@ -18,23 +18,23 @@ pub(super) fn part(at: &At<'_>) -> Option<Finding> {
 
 /// `(a, b)` as a value.
 fn tuple(at: &At<'_>) -> Option<Finding> {
-    let close = at.before()?;
-    if !at.failure.wants("=>") || at.failure.wants_operator() || close.kind != Kind::Close(b')') {
+    let (open, close) = if at.word() == "," && at.failure.wants_operator() && !at.failure.wants(",")
+    {
+        let (b'(', open) = at.bracket()? else { return None };
+        let outside = at.view.open_before(open).len();
+        let close = (at.index..at.view.tokens.len())
+            .find(|index| at.view.open_before(index + 1).len() == outside)?;
+        (open, close)
+    } else if at.failure.wants("=>") && !at.failure.wants_operator() {
+        let close = at.index.checked_sub(1)?;
+        (at.view.open_before(close).last().copied()?, close)
+    } else {
+        return None;
+    };
+    let (open, close) = (at.view.token(open)?, at.view.token(close)?);
+    if open.kind != Kind::Open(b'(') || close.kind != Kind::Close(b')') {
         return None;
     }
-    let (mut depth, mut open) = (0usize, None);
-    for index in (0..at.index).rev() {
-        match at.view.token(index)?.kind {
-            Kind::Close(_) => depth += 1,
-            Kind::Open(_) if depth == 1 => {
-                open = Some(index);
-                break;
-            }
-            Kind::Open(_) => depth -= 1,
-            _ => {}
-        }
-    }
-    let open = at.view.token(open?)?;
     let (first, last) = (at.view.span_of(open), at.view.span_of(close));
     let problem = Problem::error("syntax::tuple", first.to(last), "there are no tuples")
         .label("parentheses hold one value, or the parameters before `=>`")

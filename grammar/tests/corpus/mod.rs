@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Name and text of every `.pipe` file that is meant to read without problems.
-pub fn programs() -> Vec<(String, String)> {
+pub(crate) fn programs() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = Vec::new();
     for folder in ["examples", "stdlib", "runtime", "grammar/tests/programs"] {
@@ -18,15 +18,19 @@ pub fn programs() -> Vec<(String, String)> {
         );
     }
     files.sort();
-    let read =
-        |path: PathBuf| (path.display().to_string(), std::fs::read_to_string(&path).unwrap());
+    let read = |path: PathBuf| {
+        (
+            path.display().to_string(),
+            std::fs::read_to_string(&path).expect("the program is readable"),
+        )
+    };
     files.into_iter().map(read).collect()
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries {
-        let path = entry.unwrap().path();
+        let path = entry.expect("the folder is readable").path();
         let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
         if path.is_dir() && !hidden {
             collect(&path, files);

@@ -237,7 +237,7 @@ fn declaration() -> impl Strategy<Value = Words> {
 }
 
 /// A program with random blanks, line breaks and comments between its words.
-pub fn program() -> impl Strategy<Value = String> {
+pub(crate) fn program() -> impl Strategy<Value = String> {
     let gaps = prop::collection::vec(0u8..40, 1..60);
     (prop::collection::vec(declaration(), 0..6), gaps).prop_map(|(declarations, gaps)| {
         let mut text = String::new();
@@ -273,7 +273,7 @@ fn gap(number: u8) -> &'static str {
 }
 
 /// A scrap of text: a token, a piece of one, or something that is not part of the language.
-pub fn scrap() -> impl Strategy<Value = String> {
+pub(crate) fn scrap() -> impl Strategy<Value = String> {
     let scraps = vec![
         "let ",
         "output ",
