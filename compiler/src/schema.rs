@@ -1,7 +1,7 @@
 //! The columns of a table file, from its header and its first rows. The compiler and the runtime use the same rules.
 //!
-//! A column is `int`, `float`, `bool`, `time` (ISO 8601) or `str`: the first of these that all its cells are. Empty cells,
-//! `NA`, `null` and (in columns of numbers) `NaN` are missing values and make the column optional.
+//! A column is `int`, `float`, `bool`, `time` (ISO 8601) or `str`: the first of these that all its cells are. Empty cells, and
+//! outside columns of texts also `NA`, `null` and `NaN`, are missing values and make the column optional.
 
 use crate::plan::Column;
 use pipe_row::ir::Ty;
@@ -108,8 +108,9 @@ fn csv(head: &[u8]) -> Result<Schema, SchemaError> {
     Ok(Schema { columns, format: Format::Csv { separator } })
 }
 
-/// The most frequent of `,`, `;` and tab in the header, outside quotes.
-fn separator(head: &[u8]) -> u8 {
+/// The byte between cells: the most frequent of `,`, `;` and tab in the header, outside quotes.
+#[must_use]
+pub fn separator(head: &[u8]) -> u8 {
     let mut quoted = false;
     let mut counts = [0usize; 3];
     const CANDIDATES: [u8; 3] = [b',', b';', b'\t'];
@@ -160,13 +161,23 @@ struct Guess {
     float: bool,
     bool: bool,
     time: bool,
-    missing: bool,
+    empty: bool,
+    /// `NA` and such: missing, unless the column holds texts.
+    word: bool,
     any: bool,
 }
 
 impl Default for Guess {
     fn default() -> Self {
-        Self { int: true, float: true, bool: true, time: true, missing: false, any: false }
+        Self {
+            int: true,
+            float: true,
+            bool: true,
+            time: true,
+            empty: false,
+            word: false,
+            any: false,
+        }
     }
 }
 
@@ -174,7 +185,8 @@ impl Guess {
     fn see(&mut self, cell: &str) {
         let cell = cell.trim();
         if is_missing(cell) {
-            self.missing = true;
+            self.empty |= cell.is_empty();
+            self.word |= !cell.is_empty();
             return;
         }
         self.any = true;
@@ -198,7 +210,7 @@ impl Guess {
         } else {
             Ty::Str
         };
-        let optional = self.missing || !self.any;
+        let optional = self.empty || !self.any || (self.word && ty != Ty::Str);
         Column { name: name.to_owned(), ty, optional }
     }
 }
@@ -352,6 +364,7 @@ mod tests {
         );
         assert_eq!(columns("a.csv", "a;b\n1;2,5\n"), "a: int, b: str");
         assert_eq!(columns("a.csv", "a\tb\n1\tNaN\n2\t3\n"), "a: int, b: int?");
+        assert_eq!(columns("a.csv", "a,b,c\n1,NA,NA\n,2,DE\n"), "a: int?, b: int?, c: str");
         assert_eq!(columns("a.csv", "a,b\n"), "a: str?, b: str?");
         assert_eq!(columns("a.csv", "a,b\n1,2\n3\n4,x\n"), "a: int, b: str");
     }

@@ -5,7 +5,9 @@
 pub fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
     let bytes = text.as_bytes();
-    if bytes.len() < 10 || bytes.get(4) != Some(&b'-') || bytes.get(7) != Some(&b'-') {
+    let between = bytes.get(4).copied();
+    if bytes.len() < 10 || !matches!(between, Some(b'-' | b'/')) || bytes.get(7).copied() != between
+    {
         return None;
     }
     let year = number(text.get(0..4)?)?;
@@ -29,7 +31,7 @@ fn clock(rest: &str) -> Option<i64> {
     let second = parts.next().unwrap_or("00");
     let (whole, fraction) = second.split_once(['.', ',']).unwrap_or((second, ""));
     let whole = number(whole)?;
-    if hour > 24 || minute > 59 || whole > 60 || fraction.len() > 9 {
+    if hour > 23 || minute > 59 || whole > 60 || fraction.len() > 9 {
         return None;
     }
     let nanos = if fraction.is_empty() { 0 } else { number(&format!("{fraction:0<9}"))? };
@@ -114,9 +116,17 @@ mod tests {
             assert_eq!(parse(text), Some(nanos), "{text}");
             assert_eq!(parse(&format(nanos)), Some(nanos), "{text}");
         }
-        for text in
-            ["", "2024-13-01", "2023-02-29", "12:00", "2024-01-01x", "1234567890", "2024-01-01T"]
-        {
+        for text in [
+            "",
+            "2024-13-01",
+            "2023-02-29",
+            "12:00",
+            "2024-01-01x",
+            "2024-01/02",
+            "2024-01-01T24:00:00",
+            "1234567890",
+            "2024-01-01T",
+        ] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

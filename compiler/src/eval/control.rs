@@ -2,7 +2,7 @@
 
 use super::value::Function;
 use super::{Evaluator, Scope, Typed, Value};
-use crate::types::{FunctionType, Type, join};
+use crate::types::{FunctionType, Type, brief, join};
 use crate::value::Const;
 use pipe_grammar::ast::{Binder, Block, Expr, ItemKind, Name};
 use pipe_grammar::{Problem, Span};
@@ -137,8 +137,11 @@ impl<'a> Evaluator<'a> {
         }
         let ty = join(&a.ty, &b.ty);
         if ty.is_none() {
-            let message =
-                format!("both branches have one type; these are `{}` and `{}`", a.ty, b.ty);
+            let message = format!(
+                "both branches have one type; these are `{}` and `{}`",
+                brief(&a.ty),
+                brief(&b.ty)
+            );
             let problem = Problem::error("types::branches", span, message)
                 .also(then.value.span, format!("`{}`", a.ty))
                 .also(otherwise.value.span, format!("`{}`", b.ty));
@@ -220,7 +223,7 @@ impl<'a> Evaluator<'a> {
             Type::List(item) => (**item).clone(),
             Type::Error => Type::Error,
             other => {
-                let message = format!("`for` walks a list, and this is `{other}`");
+                let message = format!("`for` walks a list, and this is `{}`", brief(other));
                 self.report(Problem::error("types::not_a_list", binder.list.span, message));
                 Type::Error
             }
@@ -238,7 +241,7 @@ impl<'a> Evaluator<'a> {
                 }
             }
             other => {
-                if let Value::Node(_) = other {
+                if let (Value::Node(_), Type::List(_)) = (other, &list.ty) {
                     let problem = Problem::error(
                         "plan::runtime_choice",
                         binder.list.span,

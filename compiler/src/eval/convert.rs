@@ -2,10 +2,10 @@
 
 use super::{Evaluator, Typed, Value};
 use crate::resolve::join_path;
-use crate::types::{Bindings, Found, Mismatch, Record, Type, accepts};
+use crate::types::{Bindings, Found, Mismatch, Record, Type, accepts, brief};
 use crate::value::Const;
 use pipe_grammar::{Problem, Span, did_you_mean};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 impl<'a> Evaluator<'a> {
@@ -37,7 +37,13 @@ impl<'a> Evaluator<'a> {
             Type::Float if value.ty == Type::Int => Ok(self.as_float(value, span)),
             _ => match self.reread(&value, wanted, span) {
                 Some(value) => Ok(value),
-                None => accepts(wanted, &value.ty, bound).map(|()| value),
+                None => match (wanted, value.text()) {
+                    (Type::Enum(_), Some(text)) => {
+                        let only = Type::Enum(Rc::new(BTreeSet::from([text.to_owned()])));
+                        Err(Mismatch::new(wanted, &only))
+                    }
+                    _ => accepts(wanted, &value.ty, bound).map(|()| value),
+                },
             },
         }
     }
@@ -221,10 +227,10 @@ impl<'a> Evaluator<'a> {
         {
             return super::operator::unknown_value(text, wanted, span);
         }
-        let shown = if value.ty == *found { shown(value) } else { format!("`{found}`") };
-        let message = format!("{what} is `{wanted}`, and this is {shown}");
-        let problem =
-            Problem::error("types::mismatch", span, message).label(format!("`{found}` here"));
+        let shown = if value.ty == *found { shown(value) } else { format!("`{}`", brief(found)) };
+        let message = format!("{what} is `{}`, and this is {shown}", brief(wanted));
+        let problem = Problem::error("types::mismatch", span, message)
+            .label(format!("`{}` here", brief(found)));
         let (wanted, found) = (wanted.required().0, found);
         match (wanted, found) {
             (_, Type::Optional(inner))
@@ -283,6 +289,6 @@ fn shown(value: &Typed<'_>) -> String {
         ) => {
             format!("`{}` ({constant})", value.ty)
         }
-        _ => format!("`{}`", value.ty),
+        _ => format!("`{}`", brief(&value.ty)),
     }
 }

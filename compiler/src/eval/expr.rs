@@ -125,7 +125,7 @@ impl<'a> Evaluator<'a> {
         let mut values = Vec::with_capacity(items.len());
         let mut shared = Type::Error;
         for item in items {
-            let value = self.expr(item, scope);
+            let mut value = self.expr(item, scope);
             match join(&shared, &value.ty) {
                 Some(ty) => shared = ty,
                 None => {
@@ -137,7 +137,7 @@ impl<'a> Evaluator<'a> {
                             .also(first, format!("`{shared}` here"))
                             .help("use a record for values of several types"),
                     );
-                    shared = Type::Error;
+                    value = Typed::error();
                 }
             }
             values.push(value);

@@ -68,6 +68,14 @@ impl<'a> Evaluator<'a> {
                     .help("give a value for when it is missing: `(value ?? other).field`");
                 self.fail(problem)
             }
+            Type::Var(var) => {
+                let message =
+                    format!("`{var}` may be any type, so its field `{name}` is not known");
+                let problem = Problem::error("types::unknown_field", span, message);
+                let help =
+                    format!("say which fields are needed: `Table<{{ {name}: float, ..{var} }}>`");
+                self.fail(problem.help(help))
+            }
             other => {
                 let message = format!("`{other}` has no fields");
                 let problem = Problem::error("types::unknown_field", span, message);

@@ -51,15 +51,17 @@ impl<'a> Evaluator<'a> {
         let suggestion = did_you_mean(name, known).map(str::to_owned);
         let mut problem =
             Problem::error("resolve::unknown_name", span, format!("there is no `{name}`"));
-        problem = match suggestion {
-            Some(near) => problem
-                .label(format!("did you mean `{near}`?"))
-                .help(format!("replace with `{near}`"))
-                .edit(span, near),
-            None => {
-                problem.help(format!("declare it with `let {name} = ...` or `param {name}: ...`"))
-            }
-        };
+        problem =
+            match suggestion {
+                Some(near) => problem
+                    .label(format!("did you mean `{near}`?"))
+                    .help(format!("replace with `{near}`"))
+                    .edit(span, near),
+                None if name == "row" => problem
+                    .help("a function of rows names its row first: `row => row.column > 1.0`"),
+                None => problem
+                    .help(format!("declare it with `let {name} = ...` or `param {name}: ...`")),
+            };
         self.fail(problem)
     }
 

@@ -106,6 +106,12 @@ fn cycle(program: &Program, members: &[DeclId]) -> Problem {
             format!("`{}` calls itself: {chain}", name(&first)),
             "functions cannot recurse; repeat with `for`, or take a list apart with `list.*`",
         )
+    } else if path.iter().all(|id| matches!(program.item(*id).kind, ItemKind::Type { .. })) {
+        (
+            "resolve::cycle",
+            format!("the type `{}` contains itself: {chain}", name(&first)),
+            "types are as deep as they are written; take the inner one out",
+        )
     } else {
         (
             "resolve::cycle",

@@ -6,7 +6,7 @@ use pipe_grammar::Problem;
 
 pub(super) fn result<'a>(evaluator: &mut Evaluator<'a>, call: &mut NativeCall<'a>) -> Option<Type> {
     let mut row = subject(evaluator, call)?;
-    if call.rest.is_empty() {
+    if call.rest.is_empty() && !call.broken {
         let message = format!("`{}` adds no column", call.native.op);
         let problem = Problem::error("types::missing_argument", call.site.callee, message);
         evaluator.report(

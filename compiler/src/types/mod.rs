@@ -4,7 +4,7 @@ mod fit;
 mod show;
 
 pub(crate) use fit::{Bindings, Found, Mismatch, accepts, join};
-pub(crate) use show::columns_text;
+pub(crate) use show::{brief, columns_text};
 
 use pipe_row::ir::Ty;
 use std::collections::BTreeSet;

@@ -73,6 +73,37 @@ fn joined<T: fmt::Display>(
     Ok(())
 }
 
+/// A type for a message: of long records and tables only the beginning.
+pub(crate) fn brief(ty: &Type) -> String {
+    const SHOWN: usize = 3;
+    let record = |record: &Record| {
+        let mut parts: Vec<String> = record.spread.iter().map(|rest| format!("..{rest}")).collect();
+        let fields = record.fields.iter().take(SHOWN);
+        parts.extend(fields.map(|(name, ty)| format!("{}: {}", FieldName(name), brief(ty))));
+        if record.open || record.fields.len() > SHOWN {
+            parts.push("..".into());
+        }
+        if parts.is_empty() { "{}".into() } else { format!("{{ {} }}", parts.join(", ")) }
+    };
+    match ty {
+        Type::Record(fields) => record(fields),
+        Type::Table(table) => {
+            let part = table.part.as_ref().map_or(String::new(), |part| format!(", {part}"));
+            match &table.row {
+                Type::Record(row) if row.fields.len() > SHOWN => {
+                    format!("Table<{}{part}>", record(row))
+                }
+                row => format!("Table<{row}{part}>"),
+            }
+        }
+        Type::Optional(inner) if matches!(**inner, Type::Record(_) | Type::Table(_)) => {
+            format!("{}?", brief(inner))
+        }
+        Type::List(item) => format!("[{}]", brief(item)),
+        other => other.to_string(),
+    }
+}
+
 /// The names of a row's columns for a message: at most twelve, then how many more.
 pub(crate) fn columns_text(row: &Record) -> String {
     const SHOWN: usize = 12;

@@ -89,6 +89,15 @@ output all = { scored: scored, text: \"n ${t.rows} ${limit}\", ..{ a: 1 } }
 output row = t |> data.filter(row => hot(row, at: 0.1) or row[\"cpu\"] in [1.0, 2.0]) |> data.join(with: t, on: [\"time\"], how: \"left\")
 ";
 
+#[test]
+fn the_whole_program_has_a_plan() {
+    let mut files = Files::with(PROGRAM);
+    files.put("tools.pipe", "let x = 1\n");
+    let compiled = compiled(&files, &[]);
+    let text = crate::common::rendered(&compiled.problems, &compiled.sources);
+    assert!(compiled.plan.is_some(), "{text}");
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig { cases: 96, ..Default::default() })]
 
