@@ -11,7 +11,9 @@ use std::path::PathBuf;
 /// Typed pipelines that are checked before they run, cached, and resumed.
 #[derive(Debug, Parser)]
 #[command(name = "pipe", version, propagate_version = true, subcommand_required = true)]
-#[command(after_help = "Exit codes: 0 ok · 1 the program has problems · 2 usage · 3 a node failed or a check is false · 75 stopped by a signal, state saved")]
+#[command(
+    after_help = "Exit codes: 0 ok · 1 the program has problems · 2 usage · 3 a node failed or a check is false · 75 stopped by a signal, state saved"
+)]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -159,7 +161,9 @@ pub(crate) fn params_as_flags(line: Vec<OsString>) -> Vec<OsString> {
     let command = Cli::command();
     let takes_params = |word: &OsString| TAKES_PARAMS.iter().any(|name| word == *name);
     let Some(at) = line.iter().position(takes_params).filter(|at| *at > 0) else { return line };
-    let Some(sub) = line.get(at).and_then(|word| command.find_subcommand(word)) else { return line };
+    let Some(sub) = line.get(at).and_then(|word| command.find_subcommand(word)) else {
+        return line;
+    };
     let known: BTreeSet<&str> = sub
         .get_arguments()
         .chain(command.get_arguments())
@@ -194,10 +198,16 @@ pub(crate) fn params_as_flags(line: Vec<OsString>) -> Vec<OsString> {
 
 /// The program of `pipe run FILE --help`, whose params are to be listed as flags.
 pub(crate) fn program_help(line: &[OsString]) -> Option<PathBuf> {
-    let at = line.iter().position(|word| TAKES_PARAMS.iter().any(|name| word == *name)).filter(|at| *at > 0)?;
+    let at = line
+        .iter()
+        .position(|word| TAKES_PARAMS.iter().any(|name| word == *name))
+        .filter(|at| *at > 0)?;
     let rest = line.get(at + 1..)?;
     let asked = rest.iter().any(|word| word == "--help" || word == "-h");
-    let file = rest.iter().map(PathBuf::from).find(|path| path.extension().is_some_and(|end| end == "pipe"))?;
+    let file = rest
+        .iter()
+        .map(PathBuf::from)
+        .find(|path| path.extension().is_some_and(|end| end == "pipe"))?;
     (asked && file.is_file()).then_some(file)
 }
 
@@ -236,7 +246,10 @@ mod tests {
     fn params_become_sets() {
         assert_eq!(rewrite("pipe run f --rate 1e-3 --fresh"), "pipe run f --set rate=1e-3 --fresh");
         assert_eq!(rewrite("pipe run f --shift -3"), "pipe run f --set shift=-3");
-        assert_eq!(rewrite("pipe run f --warm-up=2 --merge"), "pipe run f --set warm_up=2 --set merge=true");
+        assert_eq!(
+            rewrite("pipe run f --warm-up=2 --merge"),
+            "pipe run f --set warm_up=2 --set merge=true"
+        );
     }
 
     #[test]

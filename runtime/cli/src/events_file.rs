@@ -20,8 +20,9 @@ impl EventsFile {
         let to: Box<dyn Write> = if path == Path::new("-") {
             Box::new(io::stdout())
         } else {
-            let file = File::create(path)
-                .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))?;
+            let file = File::create(path).map_err(|error| {
+                Failure::usage(format!("cannot write {}: {error}", path.display()))
+            })?;
             Box::new(BufWriter::new(file))
         };
         Ok(Self { path: path.to_owned(), to, broken: None })
@@ -51,7 +52,9 @@ impl EventsFile {
         let flushed = self.to.flush();
         match self.broken.take().map_or(flushed, Err) {
             Ok(()) => Ok(()),
-            Err(error) => Err(Failure::failed(format!("cannot write {}: {error}", self.path.display()))),
+            Err(error) => {
+                Err(Failure::failed(format!("cannot write {}: {error}", self.path.display())))
+            }
         }
     }
 }

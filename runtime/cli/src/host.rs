@@ -14,7 +14,10 @@ pub(crate) struct Disk<'a> {
 
 impl<'a> Disk<'a> {
     /// A host for `project`.
-    pub(crate) fn new(project: &'a Project, digest: &'a dyn Fn(&Path) -> std::io::Result<String>) -> Self {
+    pub(crate) fn new(
+        project: &'a Project,
+        digest: &'a dyn Fn(&Path) -> std::io::Result<String>,
+    ) -> Self {
         Self { project, digest }
     }
 
@@ -76,7 +79,8 @@ impl Host for Disk<'_> {
         }
         found.retain(|path| path.exists());
         found.sort();
-        let paths: Vec<String> = found.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let paths: Vec<String> =
+            found.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         paths.iter().try_for_each(|path| self.open(path).map(drop))?;
         Ok(paths)
     }

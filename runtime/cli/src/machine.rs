@@ -18,9 +18,14 @@ pub(crate) fn memory(line: &str) -> Option<u64> {
 
 /// GPUs that the driver shows and `CUDA_VISIBLE_DEVICES` leaves.
 fn gpus() -> u32 {
-    let there = std::fs::read_dir("/proc/driver/nvidia/gpus").map_or(0, |entries| entries.flatten().count());
+    let there = std::fs::read_dir("/proc/driver/nvidia/gpus")
+        .map_or(0, |entries| entries.flatten().count());
     match std::env::var("CUDA_VISIBLE_DEVICES") {
-        Ok(visible) => visible.split(',').filter(|id| !id.trim().is_empty() && id.trim() != "-1").count().min(there) as u32,
+        Ok(visible) => visible
+            .split(',')
+            .filter(|id| !id.trim().is_empty() && id.trim() != "-1")
+            .count()
+            .min(there) as u32,
         Err(_) => there as u32,
     }
 }
@@ -29,7 +34,9 @@ fn gpus() -> u32 {
 pub(crate) fn driver() -> Option<String> {
     let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
     let line = text.lines().next()?;
-    let version = line.split_whitespace().find(|word| word.contains('.') && word.starts_with(char::is_numeric));
+    let version = line
+        .split_whitespace()
+        .find(|word| word.contains('.') && word.starts_with(char::is_numeric));
     Some(version.unwrap_or(line).to_owned())
 }
 

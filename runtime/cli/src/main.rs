@@ -38,7 +38,11 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { commands::exit::USAGE } else { commands::exit::OK });
+            return ExitCode::from(if error.use_stderr() {
+                commands::exit::USAGE
+            } else {
+                commands::exit::OK
+            });
         }
     };
     finish(dispatch(&cli))
@@ -60,7 +64,11 @@ fn dispatch(cli: &Cli) -> Outcome {
             commands::plan::plan(program, &form, &out)
         }
         Command::Run { program, events, out: folder, fresh } => {
-            let flags = commands::run::Flags { events: events.as_deref(), out: folder.as_ref(), fresh: *fresh };
+            let flags = commands::run::Flags {
+                events: events.as_deref(),
+                out: folder.as_ref(),
+                fresh: *fresh,
+            };
             commands::run::run(program, &flags, &err)
         }
         Command::Why { program, node } => commands::why::why(program, node, &out),

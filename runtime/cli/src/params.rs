@@ -7,12 +7,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Collect the values.
-pub(crate) fn collect(set: &[String], file: Option<&Path>) -> Result<BTreeMap<String, ParamText>, Failure> {
+pub(crate) fn collect(
+    set: &[String],
+    file: Option<&Path>,
+) -> Result<BTreeMap<String, ParamText>, Failure> {
     let mut values = BTreeMap::new();
     if let Some(path) = file {
         for (name, value) in read(path)? {
             let text = literal(&value, true).ok_or_else(|| {
-                Failure::usage(format!("`{name}` in {} has a value that no param can take", path.display()))
+                Failure::usage(format!(
+                    "`{name}` in {} has a value that no param can take",
+                    path.display()
+                ))
             })?;
             values.insert(name, ParamText { text, origin: path.display().to_string() });
         }
@@ -32,11 +38,12 @@ fn read(path: &Path) -> Result<serde_json::Map<String, Value>, Failure> {
     let shown = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
-    let parsed: Result<Value, String> = if path.extension().is_some_and(|extension| extension == "json") {
-        serde_json::from_str(&text).map_err(|error| error.to_string())
-    } else {
-        toml::from_str(&text).map_err(|error| error.to_string())
-    };
+    let parsed: Result<Value, String> =
+        if path.extension().is_some_and(|extension| extension == "json") {
+            serde_json::from_str(&text).map_err(|error| error.to_string())
+        } else {
+            toml::from_str(&text).map_err(|error| error.to_string())
+        };
     match parsed {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(Failure::usage(format!("{shown} holds no names with values"))),
@@ -53,7 +60,8 @@ fn literal(value: &Value, top: bool) -> Option<String> {
         Value::String(text) if top => text.clone(),
         Value::String(text) => quoted(text),
         Value::Array(items) => {
-            let items: Option<Vec<String>> = items.iter().map(|item| literal(item, false)).collect();
+            let items: Option<Vec<String>> =
+                items.iter().map(|item| literal(item, false)).collect();
             format!("[{}]", items?.join(", "))
         }
         Value::Object(fields) => {
@@ -67,7 +75,8 @@ fn literal(value: &Value, top: bool) -> Option<String> {
 }
 
 fn quoted(text: &str) -> String {
-    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace("${", "\\${").replace('\n', "\\n");
+    let escaped =
+        text.replace('\\', "\\\\").replace('"', "\\\"").replace("${", "\\${").replace('\n', "\\n");
     format!("\"{}\"", escaped.replace('\t', "\\t"))
 }
 
@@ -89,7 +98,10 @@ mod tests {
         let path = folder.path().join("p.toml");
         std::fs::write(&path, "rate = 0.5\nnames = [\"a\"]\n").unwrap();
         let values = collect(&["rate=1e-3".into()], Some(&path)).unwrap();
-        assert_eq!((values["rate"].text.as_str(), values["names"].text.as_str()), ("1e-3", "[\"a\"]"));
+        assert_eq!(
+            (values["rate"].text.as_str(), values["names"].text.as_str()),
+            ("1e-3", "[\"a\"]")
+        );
         assert!(collect(&["rate".into()], None).is_err());
     }
 }

@@ -29,7 +29,9 @@ impl Session {
         let file = &program.file;
         let shown = file.display();
         if file.is_dir() {
-            return Err(Failure::usage(format!("{shown} is a folder")).help("name a .pipe file in it"));
+            return Err(
+                Failure::usage(format!("{shown} is a folder")).help("name a .pipe file in it")
+            );
         }
         if !file.exists() {
             return Err(Failure::usage(format!("there is no file {shown}")));

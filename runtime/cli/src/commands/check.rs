@@ -31,9 +31,13 @@ fn clashes(params: &[ParamInfo]) -> Vec<Problem> {
     clashing
         .map(|param| {
             let name = &param.name;
-            Problem::warning("params::flag", param.span, format!("`--{name}` is a flag of `pipe` itself"))
-                .label("the flag cannot set this param")
-                .help(format!("`--set {name}=VALUE` does"))
+            Problem::warning(
+                "params::flag",
+                param.span,
+                format!("`--{name}` is a flag of `pipe` itself"),
+            )
+            .label("the flag cannot set this param")
+            .help(format!("`--set {name}=VALUE` does"))
         })
         .collect()
 }

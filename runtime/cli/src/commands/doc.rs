@@ -19,8 +19,9 @@ pub(crate) fn doc(wanted: Option<&str>, json: bool, look: &Look) -> Outcome {
         return Err(unknown(wanted.unwrap_or_default(), &all, &library));
     }
     if json {
-        let text = serde_json::to_string_pretty(&chosen)
-            .map_err(|error| Failure::failed(format!("cannot write the signatures as JSON: {error}")))?;
+        let text = serde_json::to_string_pretty(&chosen).map_err(|error| {
+            Failure::failed(format!("cannot write the signatures as JSON: {error}"))
+        })?;
         println!("{text}");
         return Ok(exit::OK);
     }
@@ -43,7 +44,8 @@ fn page(signature: &Signature, look: &Look) {
         }
         let rest = if param.rest { ".." } else { "" };
         let mark = if param.positional { "_" } else { "" };
-        let default = param.default.as_ref().map_or(String::new(), |default| format!(" = {default}"));
+        let default =
+            param.default.as_ref().map_or(String::new(), |default| format!(" = {default}"));
         println!("  {rest}{mark}{}: {}{default},", param.name, param.ty);
     }
     println!(") -> {}\n\n{}", signature.result, signature.doc.as_deref().unwrap_or("").trim());

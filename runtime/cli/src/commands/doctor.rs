@@ -3,9 +3,11 @@
 use super::{Outcome, exit};
 use crate::machine;
 use crate::project::store_here;
-use crate::render::style::{Look, bytes, pad};
+use crate::render::style::{Look, pad};
 use crate::session::worker_program;
+use pipe_runtime::shown::bytes;
 use pipe_runtime::store::refuse_network;
+use pipe_runtime::worker;
 
 /// Print one line per finding; exit with 3 when something must be mended.
 pub(crate) fn doctor(look: &Look) -> Outcome {
@@ -84,5 +86,13 @@ fn torch(report: &mut Report<'_>) {
         );
         return;
     };
-    report.good("libtorch", &program.display().to_string());
+    match worker::describe(&program) {
+        Ok(found) => {
+            let context = found.context.iter().map(|(name, value)| format!("{name} {value}"));
+            let context: Vec<String> = context.collect();
+            let more = if context.is_empty() { String::new() } else { format!(" ({})", context.join(", ")) };
+            report.good("libtorch", &format!("{} on {}, {} threads{more}", found.torch, found.device, found.threads));
+        }
+        Err(error) => report.bad("libtorch", &error.message, "run `make setup` and `make build` again"),
+    }
 }

@@ -8,7 +8,8 @@ use std::path::Path;
 
 /// Print the program's documentation and its flags.
 pub(crate) fn help(file: &Path) -> Outcome {
-    let program = ProgramArgs { file: file.to_owned(), set: Vec::new(), params: None, allow: Vec::new() };
+    let program =
+        ProgramArgs { file: file.to_owned(), set: Vec::new(), params: None, allow: Vec::new() };
     let checked = Session::new(&program, None)?.check();
     println!("{}", file.display());
     if let Some(doc) = &checked.doc {

@@ -40,7 +40,10 @@ pub(crate) fn init(name: &str, folder: &Path) -> Outcome {
         return Err(Failure::usage(format!("there is no template `{name}`"))
             .help(format!("the templates are: {}", names.join(", "))));
     };
-    let marker = ("pipe.toml", "# The root of a Pipewright project: programs read files below this folder.\n");
+    let marker = (
+        "pipe.toml",
+        "# The root of a Pipewright project: programs read files below this folder.\n",
+    );
     let ignore = (".gitignore", ".pipe/\nout/\n");
     let mut program = "";
     for (path, text) in template.files.iter().copied().chain([marker, ignore]) {

@@ -35,7 +35,9 @@ pub(crate) fn plan(program: &ProgramArgs, form: &Form, look: &Look) -> Outcome {
     match form {
         Form::Json => println!("{:#}", explain::json(&plan, &shown)),
         Form::Dot => print!("{}", explain::dot(&plan, &shown)),
-        Form::Table => print!("{}", render::plan::text(&plan, &states, &store, look).map_err(failed)?),
+        Form::Table => {
+            print!("{}", render::plan::text(&plan, &states, &store, look).map_err(failed)?)
+        }
     }
     Ok(exit::OK)
 }

@@ -3,9 +3,9 @@
 use super::{Failure, Outcome, exit};
 use crate::args::ProgramArgs;
 use crate::events_file::EventsFile;
+use crate::render::problem;
 use crate::render::run::Terminal;
 use crate::render::style::Look;
-use crate::render::problem;
 use crate::session::{Session, worker_program};
 use crate::{ops, signals};
 use pipe_compiler::Compiled;
@@ -31,8 +31,11 @@ pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outc
     told(&compiled, look);
     let Some(plan) = compiled.plan else { return Ok(exit::PROBLEMS) };
     if plan.roots.is_empty() {
-        return Err(Failure::usage(format!("{} has no `output` and no `check`, so nothing would run", session.file))
-            .help("add `output NAME = ...`"));
+        return Err(Failure::usage(format!(
+            "{} has no `output` and no `check`, so nothing would run",
+            session.file
+        ))
+        .help("add `output NAME = ...`"));
     }
     let mut events = flags.events.map(EventsFile::create).transpose()?;
     let options = RunOptions {
@@ -49,7 +52,8 @@ pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outc
             file.write(&event);
         }
     };
-    let summary = pipe_runtime::run(&plan, &ops::registry(), &mut store, &options, &mut tell).map_err(failed)?;
+    let summary = pipe_runtime::run(&plan, &ops::registry(), &mut store, &options, &mut tell)
+        .map_err(failed)?;
     if flags.events != Some(Path::new("-")) {
         terminal.outputs().for_each(|line| println!("{line}"));
     }
@@ -60,7 +64,7 @@ pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outc
 /// Show the problems of a compilation on stderr.
 pub(crate) fn told(compiled: &Compiled, look: &Look) {
     if !compiled.problems.is_empty() {
-        eprintln!("{}\n", problem::text(&compiled.problems, compiled.sources.files(), look));
+        eprintln!("{}", problem::text(&compiled.problems, compiled.sources.files(), look));
     }
 }
 

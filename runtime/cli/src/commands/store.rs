@@ -4,8 +4,9 @@ use super::run::failed;
 use super::{Failure, Outcome, exit};
 use crate::args::StoreAction;
 use crate::project::store_here;
-use crate::render::style::{Look, bytes, count, cut, pad, seconds};
+use crate::render::style::{Look, count, cut, pad, seconds};
 use pipe_runtime::Store;
+use pipe_runtime::shown::bytes;
 use std::path::Path;
 
 /// Do `action` on the store at `folder`, else on the one of this folder.
@@ -39,7 +40,12 @@ fn list(store: &Store, look: &Look) -> Outcome {
             cut(&entry.shown, look.width.saturating_sub(widest + 32)),
         );
     }
-    eprintln!("{} in {}, {}", count(entries.len(), "result"), store.folder().display(), bytes(total));
+    eprintln!(
+        "{} in {}, {}",
+        count(entries.len(), "result"),
+        store.folder().display(),
+        bytes(total)
+    );
     Ok(exit::OK)
 }
 
@@ -53,7 +59,10 @@ fn verify(store: &Store, look: &Look) -> Outcome {
     }
     let orphans = match found.orphans.len() {
         0 => String::new(),
-        number => format!(", {} that no record names (`pipe store gc` removes them)", count(number, "blob")),
+        number => format!(
+            ", {} that no record names (`pipe store gc` removes them)",
+            count(number, "blob")
+        ),
     };
     let end = if found.is_clean() { look.good("clean") } else { look.bad("damaged") };
     eprintln!(
@@ -72,7 +81,9 @@ fn verify(store: &Store, look: &Look) -> Outcome {
 
 fn clean(store: &mut Store, budget: &str) -> Outcome {
     let Some(limit) = size(budget) else {
-        return Err(Failure::usage(format!("`{budget}` is not a size")).help("write it as 500MB or 20GiB"));
+        return Err(
+            Failure::usage(format!("`{budget}` is not a size")).help("write it as 500MB or 20GiB")
+        );
     };
     let done = store.clean(Some(limit)).map_err(failed)?;
     eprintln!(
@@ -87,7 +98,8 @@ fn clean(store: &mut Store, budget: &str) -> Outcome {
 
 /// `20GiB` in bytes.
 fn size(text: &str) -> Option<u64> {
-    let split = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.' && letter != '_')?;
+    let split =
+        text.find(|letter: char| !letter.is_ascii_digit() && letter != '.' && letter != '_')?;
     let (number, unit) = text.split_at(split);
     let factor: f64 = match unit.trim() {
         "B" => 1.0,
@@ -111,7 +123,10 @@ mod tests {
 
     #[test]
     fn sizes() {
-        assert_eq!((size("1.5KiB"), size("20GiB"), size("0B")), (Some(1536), Some(20 << 30), Some(0)));
+        assert_eq!(
+            (size("1.5KiB"), size("20GiB"), size("0B")),
+            (Some(1536), Some(20 << 30), Some(0))
+        );
         assert_eq!((size("20"), size("GiB"), size("2 parsecs")), (None, None, None));
     }
 }

@@ -38,7 +38,9 @@ fn answer(found: &Why, node: &Node, look: &Look) {
     let since = found.since.map_or(String::new(), |run| format!(" since run {run}"));
     match found.status.state {
         Expected::Cached => println!("  its result is in the store"),
-        Expected::Maybe => println!("  runs unless what it reads turns out as before: {}", found.status.why),
+        Expected::Maybe => {
+            println!("  runs unless what it reads turns out as before: {}", found.status.why)
+        }
         Expected::Run | Expected::Expand if found.changes.is_empty() => {
             println!("  runs: {}", found.status.why);
         }

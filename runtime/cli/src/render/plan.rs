@@ -1,10 +1,11 @@
 //! A plan as a table: each node, what will happen to it, and why.
 
-use super::style::{Look, bytes, count, cut, pad, seconds};
+use super::style::{Look, count, cut, pad, seconds};
 use pipe_compiler::plan::{Node, Plan};
-use pipe_runtime::op::OpError;
-use pipe_runtime::states::{Expected, NodeStatus};
 use pipe_runtime::Store;
+use pipe_runtime::op::OpError;
+use pipe_runtime::shown::bytes;
+use pipe_runtime::states::{Expected, NodeStatus};
 use std::fmt::Write;
 
 /// The word for a state in JSON.
@@ -18,7 +19,12 @@ pub(crate) fn word(state: Expected) -> &'static str {
 }
 
 /// The table with a headline above and the critical path below.
-pub(crate) fn text(plan: &Plan, states: &[NodeStatus], store: &Store, look: &Look) -> Result<String, OpError> {
+pub(crate) fn text(
+    plan: &Plan,
+    states: &[NodeStatus],
+    store: &Store,
+    look: &Look,
+) -> Result<String, OpError> {
     let mut out = headline(plan, states, store, look)?;
     out.push_str("\n\n");
     let name_width = widest(plan.nodes.iter().map(|node| node.name.as_str())).min(28);
@@ -40,24 +46,40 @@ pub(crate) fn text(plan: &Plan, states: &[NodeStatus], store: &Store, look: &Loo
         let _ = writeln!(out, "{}", line.trim_end());
     }
     for root in &plan.roots {
-        let kind = if root.kind == pipe_compiler::plan::RootKind::Check { "check" } else { "output" };
+        let kind =
+            if root.kind == pipe_compiler::plan::RootKind::Check { "check" } else { "output" };
         let _ = writeln!(out, "  {kind} {}", root.name);
     }
-    let critical: Vec<&str> =
-        plan.nodes.iter().filter(|node| node.runs.critical).map(|node| node.name.as_str()).collect();
+    let critical: Vec<&str> = plan
+        .nodes
+        .iter()
+        .filter(|node| node.runs.critical)
+        .map(|node| node.name.as_str())
+        .collect();
     if !critical.is_empty() {
         let path = cut(&critical.join(" → "), look.width.saturating_sub(15));
-        let _ = writeln!(out, "\ncritical path  {path}\nwidest level   {}", count(plan.widest as usize, "node"));
+        let _ = writeln!(
+            out,
+            "\ncritical path  {path}\nwidest level   {}",
+            count(plan.widest as usize, "node")
+        );
     }
     Ok(out)
 }
 
-fn headline(plan: &Plan, states: &[NodeStatus], store: &Store, look: &Look) -> Result<String, OpError> {
+fn headline(
+    plan: &Plan,
+    states: &[NodeStatus],
+    store: &Store,
+    look: &Look,
+) -> Result<String, OpError> {
     let of = |wanted| states.iter().filter(|status| status.state == wanted).count();
     let mut parts = vec![look.strong(&plan.file), count(plan.nodes.len(), "node")];
-    for (number, what) in
-        [(of(Expected::Cached), "cached"), (of(Expected::Run), "will run"), (of(Expected::Maybe), "maybe")]
-    {
+    for (number, what) in [
+        (of(Expected::Cached), "cached"),
+        (of(Expected::Run), "will run"),
+        (of(Expected::Maybe), "maybe"),
+    ] {
         if number > 0 {
             parts.push(format!("{number} {what}"));
         }

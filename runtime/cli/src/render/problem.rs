@@ -2,8 +2,8 @@
 
 use super::style::{Look, count};
 use miette::{
-    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode,
-    SourceSpan, SpanContents,
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
+    MietteSpanContents, SourceCode, SourceSpan, SpanContents,
 };
 use pipe_grammar::{Problem, Severity, SourceFile, Span};
 use serde_json::{Value, json};
@@ -26,10 +26,16 @@ impl<'a> Report<'a> {
         let mut help: Vec<String> = Vec::new();
         for label in &problem.labels {
             if label.span.file == here {
-                labels.push(LabeledSpan::new_with_span(Some(label.text.clone()), range(label.span, file)));
+                labels.push(LabeledSpan::new_with_span(
+                    Some(label.text.clone()),
+                    range(label.span, file),
+                ));
             } else if let Some(other) = file_of(files, label.span) {
                 let place = other.place(label.span.start);
-                help.push(format!("{} ({}:{}:{})", label.text, other.name, place.line, place.column));
+                help.push(format!(
+                    "{} ({}:{}:{})",
+                    label.text, other.name, place.line, place.column
+                ));
             }
         }
         help.extend(problem.help.clone());
@@ -132,8 +138,10 @@ impl Diagnostic for Report<'_> {
 
 /// Every problem with its snippet, and a closing count.
 pub(crate) fn text(problems: &[Problem], files: &[SourceFile], look: &Look) -> String {
-    let theme = if look.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(look.width).with_links(false);
+    let theme =
+        if look.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let handler =
+        GraphicalReportHandler::new_themed(theme).with_width(look.width).with_links(false);
     let mut out = String::new();
     for problem in problems {
         let report = Report::new(problem, files);
@@ -150,7 +158,12 @@ pub(crate) fn tally(problems: &[Problem]) -> String {
     let errors = problems.iter().filter(|problem| problem.is_error()).count();
     let warnings = problems.len() - errors;
     let parts = [(errors, "error"), (warnings, "warning")];
-    parts.iter().filter(|(n, _)| *n > 0).map(|(n, noun)| count(*n, noun)).collect::<Vec<_>>().join(", ")
+    parts
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, noun)| count(*n, noun))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The array of design section 10: columns from 1, in Unicode scalars.
@@ -193,7 +206,9 @@ fn with(mut object: Value, name: &str, value: Value) -> Value {
 
 fn place(span: Span, files: &[SourceFile]) -> Value {
     match file_of(files, span) {
-        Some(file) => json!({ "file": file.name, "start": file.place(span.start), "end": file.place(span.end) }),
+        Some(file) => {
+            json!({ "file": file.name, "start": file.place(span.start), "end": file.place(span.end) })
+        }
         None => json!({ "file": null, "start": null, "end": null }),
     }
 }

@@ -1,9 +1,11 @@
 //! A run on the terminal: a bar per running node, a line per finished one, checks, and a closing line.
 
-use super::style::{Look, bytes, count, cut, pad, seconds};
+use super::style::{Look, count, cut, pad, seconds};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use pipe_runtime::events::{Event, NodeState};
 use pipe_runtime::op::OpError;
+use pipe_runtime::shown::bytes;
+use pipe_runtime::value::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -13,6 +15,7 @@ pub(crate) struct Terminal {
     bars: MultiProgress,
     running: BTreeMap<String, ProgressBar>,
     cached: Vec<String>,
+    skipped: Vec<String>,
     names: usize,
     failures: Vec<(String, OpError)>,
     outputs: Vec<(String, u64)>,
@@ -28,6 +31,7 @@ impl Terminal {
             bars,
             running: BTreeMap::new(),
             cached: Vec::new(),
+            skipped: Vec::new(),
             failures: Vec::new(),
             outputs: Vec::new(),
         }
@@ -47,12 +51,31 @@ impl Terminal {
             }
             Event::CheckDecided { name, passed, value, shown, doc } => {
                 self.flush_cached();
-                let shown = if shown.is_empty() { value.describe() } else { shown.clone() };
+                let skipped = std::mem::take(&mut self.skipped);
+                self.together(&self.look.quiet("-"), "skipped", &skipped);
+                let shown = match value {
+                    _ if !shown.is_empty() => shown.clone(),
+                    Value::Str(why) => format!("undecided: {why}"),
+                    other => other.describe(),
+                };
                 self.check(name, *passed, &shown, doc.as_deref());
             }
             Event::OutputWritten { path, bytes, .. } => self.outputs.push((path.clone(), *bytes)),
-            Event::RunFinished { ran, cached, failed, skipped, checks_failed, seconds, stopped } => {
-                let counts = [(*ran, "ran"), (*cached, "cached"), (*failed, "failed"), (*skipped, "skipped")];
+            Event::RunFinished {
+                ran,
+                cached,
+                failed,
+                skipped,
+                checks_failed,
+                seconds,
+                stopped,
+            } => {
+                let counts = [
+                    (*ran, "ran"),
+                    (*cached, "cached"),
+                    (*failed, "failed"),
+                    (*skipped, "skipped"),
+                ];
                 self.closing(counts, *checks_failed, *seconds, *stopped);
             }
             Event::RunStarted { .. } | Event::Metric { .. } => {}
@@ -73,12 +96,17 @@ impl Terminal {
             return;
         }
         let bar = self.bars.add(ProgressBar::new_spinner());
-        let template = format!("  {{spinner}} {{prefix:{}}}  {{elapsed:>5}}  {{wide_msg}}", self.names);
+        let template =
+            format!("  {{spinner}} {{prefix:{}}}  {{elapsed:>5}}  {{wide_msg}}", self.names);
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
         bar.set_prefix(cut(node, self.names));
-        bar.set_message(if resumed { "continues from its checkpoint".to_owned() } else { why.to_owned() });
+        bar.set_message(if resumed {
+            "continues from its checkpoint".to_owned()
+        } else {
+            why.to_owned()
+        });
         bar.enable_steady_tick(Duration::from_millis(120));
         self.running.insert(node.to_owned(), bar);
     }
@@ -116,9 +144,10 @@ impl Terminal {
             bar.finish_and_clear();
             self.bars.remove(&bar);
         }
-        if state == NodeState::Cached {
-            self.cached.push(node.to_owned());
-            return;
+        match state {
+            NodeState::Cached => return self.cached.push(node.to_owned()),
+            NodeState::Skipped => return self.skipped.push(node.to_owned()),
+            NodeState::Ran | NodeState::Failed => {}
         }
         self.flush_cached();
         let name = pad(&cut(node, self.names), self.names);
@@ -136,22 +165,21 @@ impl Terminal {
                     self.failures.push((node.to_owned(), error.clone()));
                 }
             }
-            NodeState::Skipped => {
-                let mark = self.look.quiet("-");
-                let why = error.map_or("skipped", |error| error.message.as_str());
-                self.line(&format!("  {mark} {name}            {}", self.look.quiet(why)));
-            }
-            NodeState::Cached => {}
+            NodeState::Skipped | NodeState::Cached => {}
         }
     }
 
     /// One line for a stretch of cached nodes.
     fn flush_cached(&mut self) {
         let names = std::mem::take(&mut self.cached);
+        self.together(&self.look.good("✓"), "cached", &names);
+    }
+
+    /// One line for nodes that end alike.
+    fn together(&self, mark: &str, what: &str, names: &[String]) {
         if names.is_empty() {
             return;
         }
-        let head = format!("  {} {}  ", self.look.good("✓"), pad("cached", self.names));
         let room = self.look.width.saturating_sub(self.names + 6);
         let mut shown = String::new();
         for (at, name) in names.iter().enumerate() {
@@ -163,7 +191,7 @@ impl Terminal {
             }
             shown += &next;
         }
-        self.line(&format!("{head}{}", self.look.quiet(&shown)));
+        self.line(&format!("  {mark} {}  {}", pad(what, self.names), self.look.quiet(&shown)));
     }
 
     fn check(&self, name: &str, passed: bool, shown: &str, doc: Option<&str>) {
@@ -176,8 +204,16 @@ impl Terminal {
         }
     }
 
-    fn closing(&mut self, counts: [(usize, &str); 4], checks_failed: usize, took: f64, stopped: bool) {
+    fn closing(
+        &mut self,
+        counts: [(usize, &str); 4],
+        checks_failed: usize,
+        took: f64,
+        stopped: bool,
+    ) {
         self.flush_cached();
+        let skipped = std::mem::take(&mut self.skipped);
+        self.together(&self.look.quiet("-"), "skipped", &skipped);
         let nodes: usize = counts.iter().map(|(number, _)| number).sum();
         let parts: Vec<_> =
             counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
@@ -194,7 +230,11 @@ impl Terminal {
         let all = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
         eprintln!("\n{}: {all} · {}{end}", count(nodes, "node"), seconds(took));
         for (node, error) in std::mem::take(&mut self.failures) {
-            eprintln!("\n{} {node}: {}", self.look.bad(&format!("error[{}]", error.code)), error.message);
+            eprintln!(
+                "\n{} {node}: {}",
+                self.look.bad(&format!("error[{}]", error.code)),
+                error.message
+            );
             if let Some(help) = error.help {
                 eprintln!("  help: {help}");
             }
@@ -203,6 +243,8 @@ impl Terminal {
 
     /// Where the outputs are, for stdout: path and size per line.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = String> + '_ {
-        self.outputs.iter().map(|(path, size)| format!("{path}  {}", self.look.quiet(&bytes(*size))))
+        self.outputs
+            .iter()
+            .map(|(path, size)| format!("{path}  {}", self.look.quiet(&bytes(*size))))
     }
 }

@@ -35,7 +35,8 @@ impl Look {
             Color::Never => false,
             Color::Auto => live && wanted,
         };
-        let width = term.size_checked().map_or(80, |(_, columns)| usize::from(columns)).clamp(40, 120);
+        let width =
+            term.size_checked().map_or(80, |(_, columns)| usize::from(columns)).clamp(40, 120);
         Self { color, width, live }
     }
 
@@ -104,21 +105,6 @@ pub(crate) fn seconds(value: f64) -> String {
     }
 }
 
-/// `412 B`, `8.0 KB`, `1.2 GB` (powers of 1000).
-pub(crate) fn bytes(value: u64) -> String {
-    let mut amount = value as f64;
-    if value < 1000 {
-        return format!("{value} B");
-    }
-    for unit in ["KB", "MB", "GB"] {
-        amount /= 1000.0;
-        if amount < 999.5 {
-            return if amount < 9.95 { format!("{amount:.1} {unit}") } else { format!("{amount:.0} {unit}") };
-        }
-    }
-    format!("{:.1} TB", amount / 1000.0)
-}
-
 /// `1 node`, `2 nodes`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
@@ -126,14 +112,12 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, cut, seconds};
+    use super::{cut, seconds};
 
     #[test]
     fn people_read_them() {
         let shown: Vec<_> = [0.0, 0.012, 0.1, 1.84, 59.97, 125.0, 3720.0].map(seconds).into();
         assert_eq!(shown, ["0 ms", "12 ms", "0.1 s", "1.8 s", "1 m 00 s", "2 m 05 s", "1 h 02 m"]);
-        let shown: Vec<_> = [0, 999, 8_000, 999_600, 1_200_000_000].map(bytes).into();
-        assert_eq!(shown, ["0 B", "999 B", "8.0 KB", "1.0 MB", "1.2 GB"]);
         assert_eq!((cut("short", 5), cut("longer", 5)), ("short".into(), "long…".into()));
     }
 }
