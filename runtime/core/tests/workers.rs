@@ -10,7 +10,7 @@ use pipe_runtime::events::{Event, NodeState};
 use pipe_runtime::value::Value;
 use pipe_runtime::{Registry, RunOptions, worker};
 use std::path::Path;
-use support::{Place, PlanBuilder, Ran, here, int, text};
+use support::{Place, PlanBuilder, Ran, here, int, op, text};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pipe-runtime-test");
 
@@ -107,6 +107,26 @@ fn a_group_shares_a_worker_and_a_crash_fails_its_member_alone() {
     let states = ran.states();
     assert_eq!(states["bad"], NodeState::Failed);
     assert_eq!((ran.summary.ran, ran.summary.failed), (4, 1), "{:?}", ran.summary.failures);
+}
+
+#[test]
+fn members_join_a_group_at_any_moment() {
+    let place = Place::new();
+    let runs = Annotations { group: Some(1), ..torch() };
+    let mut registry = Registry::new();
+    registry.register(op("later", |args, _| {
+        std::thread::sleep(std::time::Duration::from_millis(args.int("millis")?.unsigned_abs()));
+        Ok(Value::Int(args.int("millis")?))
+    }));
+    let mut plan = PlanBuilder::new();
+    for at in 0..12 {
+        let when = plan.node(&format!("when{at}"), "later", &[("millis", int(at * 4))]);
+        let args = [("until", int(4)), ("when", when)];
+        let node = plan.node_with(&format!("n{at}"), "w.steps", &args, runs.clone());
+        plan.output(&format!("n{at}"), node);
+    }
+    let ran = place.run_with(&plan.0, &registry, &options(&place));
+    assert_eq!(ran.summary.ran, 24, "{:?}", ran.summary.failures);
 }
 
 #[test]

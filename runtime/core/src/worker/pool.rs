@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+/// Workers set up otherwise that may wait meanwhile: each holds memory.
+const WAITING: usize = 2;
+
 /// Workers that have nothing to do, kept for the run.
 pub(crate) struct Pool {
     program: Option<PathBuf>,
@@ -32,9 +35,9 @@ impl Pool {
         if let Some(at) = fitting.max_by_key(|(_, process)| held(process)).map(|(at, _)| at) {
             return Ok(idle.swap_remove(at));
         }
-        // A worker set up otherwise would only hold memory now.
-        idle.retain(|process| process.setup.device != setup.device);
+        let gone = if idle.len() < WAITING { None } else { Some(idle.remove(0)) };
         drop(idle);
+        drop(gone);
         Process::start(self.program.as_deref().ok_or_else(super::missing)?, setup)
     }
 

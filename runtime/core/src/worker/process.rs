@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Lines of its error output that are kept.
 const LAST_WORDS: usize = 12;
@@ -159,7 +160,7 @@ impl Process {
             if garbled.is_some() {
                 let _ = child.kill();
             }
-            child.wait()
+            wait_a_while(&mut child)
         };
         if let Some(listener) = self.listener.take() {
             let _ = listener.join();
@@ -183,6 +184,18 @@ impl Process {
         told.transient = true;
         told
     }
+}
+
+/// A worker that has closed its pipe ends soon; one that hangs on its way out is ended.
+fn wait_a_while(child: &mut Child) -> io::Result<ExitStatus> {
+    for _ in 0..250 {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _ = child.kill();
+    child.wait()
 }
 
 impl Drop for Process {
