@@ -5,7 +5,7 @@
 
 use crate::plan::Column;
 use pipe_row::ir::Ty;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows that decide the types of columns.
 pub const ROWS: usize = 1_000;
@@ -15,6 +15,8 @@ pub const ROWS: usize = 1_000;
 pub struct Schema {
     /// The columns in file order.
     pub columns: Vec<Column>,
+    /// Columns without any value in the first rows, so that their types are a guess.
+    pub empty: BTreeSet<String>,
     /// How the file is written.
     pub format: Format,
 }
@@ -103,9 +105,10 @@ fn csv(head: &[u8]) -> Result<Schema, SchemaError> {
         }
         guesses.iter_mut().zip(record.iter()).for_each(|(guess, cell)| guess.see(cell));
     }
-    let columns =
-        headers.iter().zip(guesses).map(|(name, guess)| guess.column(name.trim())).collect();
-    Ok(Schema { columns, format: Format::Csv { separator } })
+    let named = || headers.iter().map(str::trim).zip(guesses.iter());
+    let empty = named().filter(|(_, guess)| !guess.any).map(|(name, _)| name.to_owned()).collect();
+    let columns = named().map(|(name, guess)| guess.column(name)).collect();
+    Ok(Schema { columns, empty, format: Format::Csv { separator } })
 }
 
 /// The byte between cells: the most frequent of `,`, `;` and tab in the header, outside quotes.
@@ -196,7 +199,7 @@ impl Guess {
         self.time &= crate::time::parse(cell).is_some();
     }
 
-    fn column(self, name: &str) -> Column {
+    fn column(&self, name: &str) -> Column {
         let ty = if !self.any {
             Ty::Str
         } else if self.int {
@@ -283,11 +286,12 @@ fn json_lines(head: &[u8]) -> Result<Schema, SchemaError> {
             seen.entry(name.clone()).or_default().see(value);
         }
     }
-    let columns = order
-        .iter()
-        .filter_map(|name| seen.remove(name).map(|guess| guess.column(name, rows)))
-        .collect();
-    Ok(Schema { columns, format: Format::JsonLines })
+    let known = |name: &String| Some((name.clone(), seen.get(name)?));
+    let guesses: Vec<(String, &JsonGuess)> = order.iter().filter_map(known).collect();
+    let empty = guesses.iter().filter(|(_, guess)| guess.present == 0);
+    let empty = empty.map(|(name, _)| name.clone()).collect();
+    let columns = guesses.iter().map(|(name, guess)| guess.column(name, rows)).collect();
+    Ok(Schema { columns, empty, format: Format::JsonLines })
 }
 
 /// What the values of a JSON field have been so far.
@@ -319,7 +323,7 @@ impl JsonGuess {
         self.present += 1;
     }
 
-    fn column(self, name: &str, rows: usize) -> Column {
+    fn column(&self, name: &str, rows: usize) -> Column {
         let all = self.present;
         let ty = if all == 0 {
             Ty::Str

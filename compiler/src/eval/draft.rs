@@ -37,7 +37,14 @@ pub(crate) struct Draft {
     pub(crate) heavy: bool,
     pub(crate) streamable: bool,
     pub(crate) effect: bool,
-    pub(crate) group: Vec<String>,
+    pub(crate) group: Option<Group>,
+}
+
+/// What makes nodes one batch group: a label, and arguments that are equal.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) label: String,
+    pub(crate) args: Vec<String>,
 }
 
 /// A declaration that creates a node.
@@ -104,7 +111,7 @@ impl<'a> Evaluator<'a> {
             heavy: native.heavy,
             streamable: native.streamable,
             effect: native.effect,
-            group: native.group.clone(),
+            group: group_of(&native),
         };
         let Some(node) = self.add(draft) else { return Typed::unknown(ty) };
         let origin = self.own_origin(node, origin, &native);
@@ -330,7 +337,7 @@ impl<'a> Evaluator<'a> {
             heavy: false,
             streamable: false,
             effect: false,
-            group: Vec::new(),
+            group: None,
         };
         match self.add(draft) {
             Some(node) => {
@@ -387,6 +394,18 @@ impl Attributes {
             cache_off: self.cache_off,
         }
     }
+}
+
+/// `group: "base, tokenizer"` names arguments of one op; any other word joins ops that share their subject.
+fn group_of(native: &Native) -> Option<Group> {
+    let is_param = |name: &String| native.params.iter().any(|param| param.name == *name);
+    let first = native.group.first()?;
+    Some(if native.group.iter().all(is_param) {
+        Group { label: native.op.clone(), args: native.group.clone() }
+    } else {
+        let subject = native.params.first().map(|param| param.name.clone());
+        Group { label: first.clone(), args: subject.into_iter().collect() }
+    })
 }
 
 fn input(node: &NodeValue) -> Input {

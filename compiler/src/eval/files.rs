@@ -61,11 +61,11 @@ impl<'a> Evaluator<'a> {
                 }
             }
             HostErrorKind::Outside => {
-                let message = format!("`{path}` lies outside the project: {error}");
+                let message = format!("`{path}` lies outside the project");
                 let folder = crate::resolve::folder_of(path);
-                Problem::error("plan::outside_root", span, message).help(format!(
-                    "move it into the project, or allow it with `--allow path={folder}`"
-                ))
+                Problem::error("plan::outside_root", span, message).label(error.message).help(
+                    format!("move it into the project, or allow it with `--allow path={folder}`"),
+                )
             }
             HostErrorKind::Unreadable => {
                 Problem::error("plan::file", span, format!("`{path}` cannot be read: {error}"))

@@ -2,12 +2,13 @@
 
 use super::arguments::{CallSite, Given};
 use super::call::RowArgument;
-use super::value::Function;
+use super::value::Function as Callable;
 use super::{Evaluator, Native, NativeCall, RowSource, Scope, Typed, Value};
 use crate::resolve::ModuleId;
 use crate::types::{Bindings, FunctionType, Type, accepts};
 use pipe_grammar::ast::FnDecl;
 use pipe_grammar::{Problem, Span};
+use pipe_row::ir::Function;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -84,14 +85,18 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Fit every argument that is not a function; the subject first, so that type parameters are known.
+    /// Scalar functions take missing values and whole numbers as they are.
     fn convert_arguments(&mut self, call: &mut NativeCall<'a>) {
         let native = Rc::clone(&call.native);
+        let scalar = native.fold && Function::from_path(&native.op).is_some();
         for param in
             native.params.iter().filter(|param| !param.rest && function_of(&param.ty).is_none())
         {
             let Some(given) = call.values.get(&param.name).cloned() else { continue };
             let mut bound = std::mem::take(&mut call.bound);
-            match self.fit(given.value.clone(), &param.ty, &mut bound, given.span) {
+            let wanted = if scalar { param.ty.clone().optional() } else { param.ty.clone() };
+            match self.fit(given.value.clone(), &wanted, &mut bound, given.span) {
+                Ok(_) if scalar => {}
                 Ok(value) => {
                     call.values.insert(param.name.clone(), Given { value, span: given.span });
                 }
@@ -224,10 +229,10 @@ fn function_of(ty: &Type) -> Option<&FunctionType> {
     }
 }
 
-fn function_span(function: &Function<'_>, given: Span) -> Span {
+fn function_span(function: &Callable<'_>, given: Span) -> Span {
     match function {
-        Function::Lambda { body, .. } => body.value.span,
-        Function::Declared { .. } => given,
+        Callable::Lambda { body, .. } => body.value.span,
+        Callable::Declared { .. } => given,
     }
 }
 

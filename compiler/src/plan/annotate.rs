@@ -58,21 +58,15 @@ fn levels(plan: &mut Plan, graph: &DiGraph<NodeId, ()>) {
     plan.widest = counts.values().copied().max().unwrap_or(0);
 }
 
-/// Nodes of one op that share the arguments named by `group` get one number.
+/// Nodes that share what the signature's `group` names get one number.
 fn groups(plan: &mut Plan, drafts: &[&Draft]) {
     let mut members: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, (node, draft)) in plan.nodes.iter().zip(drafts).enumerate() {
-        if draft.group.is_empty() {
-            continue;
-        }
-        let shared: Vec<String> = draft
-            .group
-            .iter()
-            .filter_map(|name| Some(format!("{name}={:?}", node.args.get(name)?)))
-            .collect();
-        if !shared.is_empty() {
-            members.entry(format!("{} {}", node.op, shared.join(" "))).or_default().push(at);
-        }
+        let Some(group) = &draft.group else { continue };
+        let shared: Vec<String> =
+            group.args.iter().map(|name| format!("{:?}", node.args.get(name))).collect();
+        let key = format!("{} {}", group.label, shared.join(" "));
+        members.entry(key).or_default().push(at);
     }
     let groups = members.into_values().filter(|group| group.len() > 1);
     for (number, group) in (0u32..).zip(groups) {

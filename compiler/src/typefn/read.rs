@@ -80,10 +80,11 @@ fn shared(evaluator: &mut Evaluator<'_>, paths: &[String], span: Span) -> Option
         let schema = evaluator.head_schema(path, span)?;
         let mut next = Record::default();
         for column in &schema.columns {
-            next.fields.push((
-                Rc::from(column.name.as_str()),
-                Type::of_scalar(column.ty, column.optional),
-            ));
+            let ty = match schema.empty.contains(&column.name) {
+                true => Type::None,
+                false => Type::of_scalar(column.ty, column.optional),
+            };
+            next.fields.push((Rc::from(column.name.as_str()), ty));
         }
         row = Some(match row {
             None => next,
@@ -103,7 +104,11 @@ fn shared(evaluator: &mut Evaluator<'_>, paths: &[String], span: Span) -> Option
             },
         });
     }
-    row.map(Some)
+    let mut row = row?;
+    for (_, ty) in row.fields.iter_mut().filter(|(_, ty)| *ty == Type::None) {
+        *ty = Type::Str.optional();
+    }
+    Some(Some(row))
 }
 
 fn widened(a: &Record, b: &Record) -> Option<Record> {

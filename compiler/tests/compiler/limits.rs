@@ -85,7 +85,7 @@ let parts = t |> data.split(by: \"time\", train: 0.5, calib: 0.2, test: 0.3)
 let normal = detect.robust_z(parts.train, columns: names)
 let scored = for (at, share) in list.zip([0.5, 0.9], 0..2), k in [1, 2] if k != share { detect.score(normal, data: parts.calib) |> threshold.quantile(q: at) }
 check low = list.mean(scored) < 2.0 * 3s / 1s
-output all = { scored: scored, text: \"n ${t.rows} ${limit}\", ..{ a: 1 } }
+output all = { scored: scored, text: \"n ${t.rows} ${limit}\", ..{ a: tools.x } }
 output row = t |> data.filter(row => hot(row, at: 0.1) or row[\"cpu\"] in [1.0, 2.0]) |> data.join(with: t, on: [\"time\"], how: \"left\")
 ";
 

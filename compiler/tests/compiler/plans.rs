@@ -193,3 +193,73 @@ output list = list.length([1])
     );
     assert_eq!(text, "");
 }
+
+#[test]
+fn detectors_over_one_table_are_a_group() {
+    let plan = plan(
+        "let t = data.read(\"metrics.csv\")
+let a = detect.pca_window(t, columns: [\"cpu\", \"mem\"], window: 2s)
+let b = detect.pca_window(t, columns: [\"cpu\"], window: 3s)
+let c = detect.pca_window(t |> data.filter(row => row.cpu > 0.1), columns: [\"cpu\"], window: 3s)
+@memory(100GiB)
+output all = [a, b, c]
+",
+    );
+    let group = |name: &str| {
+        plan.nodes.iter().find(|node| node.name == name).and_then(|node| node.runs.group)
+    };
+    assert_eq!((group("a"), group("b"), group("c")), (Some(0), Some(0), None));
+}
+
+#[test]
+fn attributes_hold_for_what_a_declaration_creates() {
+    let plan = plan(
+        "let t = data.read(\"metrics.csv\")
+@retry(2)
+@timeout(1.5m)
+@memory(100GiB)
+@cache(off)
+let hot = t |> data.filter(row => row.cpu > 0.5) |> data.sort([\"cpu\"])
+output hot = hot
+",
+    );
+    let runs: Vec<_> = plan
+        .nodes
+        .iter()
+        .map(|node| {
+            (
+                node.name.as_str(),
+                node.runs.retry,
+                node.runs.timeout,
+                node.runs.cache,
+                node.runs.exclusive,
+            )
+        })
+        .collect();
+    let minutes = Some(90_000_000_000);
+    assert_eq!(
+        runs,
+        [
+            ("t", 0, None, true, false),
+            ("hot.filter", 2, minutes, false, true),
+            ("hot", 2, minutes, false, true)
+        ]
+    );
+}
+
+#[test]
+fn files_are_listed_when_the_plan_is_made() {
+    let mut files = Files::with(
+        "output lines = for path in files(\"logs/*.log\") { logs.read(path) }\noutput all = data.read(\"parts/*.csv\")\n",
+    );
+    files.put("logs/b.log", "2024-01-01T00:00:00Z INFO b\n");
+    files.put("logs/a.log", "2024-01-01T00:00:00Z INFO a\n");
+    files.put("parts/1.csv", "a;b\n1;2\n");
+    files.put("parts/2.csv", "a;b\n1.5;\n");
+    let compiled = compiled(&files, &[]);
+    let text = crate::common::rendered(&compiled.problems, &compiled.sources);
+    let plan = compiled.plan.unwrap_or_else(|| panic!("{text}"));
+    let names: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["lines[path=logs/a.log]", "lines[path=logs/b.log]", "all"]);
+    assert_eq!(plan.nodes[2].ty, "Table<{ a: float, b: int? }>");
+}

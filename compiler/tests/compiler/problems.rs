@@ -69,7 +69,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "plan::outside_root",
         "output a = data.read(\"../x.csv\")",
-        "`../x.csv` lies outside the project: it is not below the project's folder",
+        "`../x.csv` lies outside the project",
     ),
     (
         "plan::param_condition",

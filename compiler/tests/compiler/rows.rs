@@ -42,6 +42,8 @@ fn rows_lower() {
         ("row => math.max(row.errors, 1.0)", "row => math.max(row.errors, 1.0) : float"),
         ("row => row.time > \"2024-01-01\"", "row => (row.time > 2024-01-01T00:00:00Z) : bool"),
         ("row => row.time - row.time < 5m", "row => ((row.time - row.time) < 5m) : bool"),
+        ("row => math.log1p(row.requests)", "row => math.log1p(row.requests) : float?"),
+        ("row => math.sqrt(4)", "row => 2.0 : float"),
         ("row => hot(row)", "row => (row.cpu > 0.9) : bool"),
         ("row => -row.cpu", "row => (-row.cpu) : float"),
         ("row => 1", "row => 1 : int"),
