@@ -95,17 +95,15 @@ impl Engine<'_> {
 
     /// A node that nobody needs, because what reads it is in the store.
     pub(super) fn leave_unneeded(&mut self, at: usize) {
-        let known = self.store.result_of_plan(&self.node(at).key.to_string());
-        let mut shown = String::new();
-        if let Ok(Recorded::Whole(result)) = known {
-            shown = result.value.describe();
-            let slot = self.slot_mut(at);
-            slot.digest = Some(result.digest);
-            slot.action_key = Some(result.action_key);
+        let known = self.store.recorded_of_plan(&self.node(at).key.to_string());
+        let slot = self.slot_mut(at);
+        slot.how = Some(NodeState::Cached);
+        if let Ok(Some((action_key, digest))) = known {
+            slot.digest = Some(digest);
+            slot.action_key = Some(action_key);
             slot.by_plan = true;
         }
-        self.slot_mut(at).how = Some(NodeState::Cached);
-        self.tell_cached(at, shown);
+        self.tell_cached(at, String::new());
     }
 
     fn tell_cached(&mut self, at: usize, result: String) {

@@ -94,6 +94,23 @@ impl Store {
         action_key.map_or(Ok(Recorded::Absent), |key| self.result(&key))
     }
 
+    /// Action key and digest of the result that a plan key leads to, as recorded; its content is not
+    /// looked at.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn recorded_of_plan(&self, plan_key: &str) -> Result<Option<(String, String)>, OpError> {
+        self.db
+            .prepare_cached(
+                "SELECT r.action_key, r.digest FROM plan_index p
+                 JOIN results r ON r.action_key = p.action_key WHERE p.plan_key = ?",
+            )
+            .and_then(|mut query| {
+                query.query_row([plan_key], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+            })
+            .map_err(|error| self.sql(error))
+    }
+
     fn lose(&self, action_key: &str) -> Result<Recorded, OpError> {
         self.forget(action_key)?;
         Ok(Recorded::Lost)
@@ -220,6 +237,15 @@ impl Store {
 
 type Blob = ((String, String), usize);
 
+/// Run a statement that was prepared before.
+fn run(
+    write: &Transaction<'_>,
+    text: &str,
+    values: impl rusqlite::Params,
+) -> rusqlite::Result<usize> {
+    write.prepare_cached(text)?.execute(values)
+}
+
 fn insert(
     write: &Transaction<'_>,
     result: &NewResult,
@@ -228,11 +254,12 @@ fn insert(
 ) -> rusqlite::Result<()> {
     let now = signature::now();
     if result.replace {
-        write.execute("DELETE FROM results WHERE action_key = ?", [&result.action_key])?;
+        run(write, "DELETE FROM results WHERE action_key = ?", [&result.action_key])?;
     }
     let context = serde_json::to_string(&result.context).unwrap_or_default();
     let digest_of_blob = blob.as_ref().map(|((digest, _), _)| digest.clone());
-    write.execute(
+    run(
+        write,
         "INSERT OR IGNORE INTO results VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)",
         params![
             result.action_key,
@@ -257,25 +284,29 @@ fn insert(
         blobs.insert(artifact.digest.clone(), (artifact.bytes, signature));
     }
     for (digest, (bytes, signature)) in blobs {
-        write.execute(
+        run(
+            write,
             "INSERT OR IGNORE INTO result_blobs VALUES (?1, ?2)",
             params![result.action_key, digest],
         )?;
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         match signature {
-            Some(signature) => write.execute(
+            Some(signature) => run(
+                write,
                 "INSERT INTO blobs VALUES (?1, ?2, ?3, ?4) ON CONFLICT (digest)
                  DO UPDATE SET bytes = excluded.bytes, signature = excluded.signature",
                 params![digest, bytes, signature, now],
             )?,
-            None => write.execute(
+            None => run(
+                write,
                 "INSERT OR IGNORE INTO blobs VALUES (?1, ?2, '', ?3)",
                 params![digest, bytes, now],
             )?,
         };
     }
     if let Some(plan_key) = &result.plan_key {
-        write.execute(
+        run(
+            write,
             "INSERT OR REPLACE INTO plan_index VALUES (?1, ?2)",
             params![plan_key, result.action_key],
         )?;
