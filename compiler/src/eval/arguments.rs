@@ -202,6 +202,8 @@ impl<'a> Evaluator<'a> {
     }
 
     fn require(&mut self, function: &'a FnDecl, site: &CallSite<'a>, bound: &mut Bound<'a>) {
+        let without_brackets = site.args.is_empty() && !self.sources.slice(site.span).contains('(');
+        bound.broken |= without_brackets;
         if bound.broken {
             return;
         }

@@ -160,7 +160,9 @@ impl<'a> Evaluator<'a> {
             Function::Declared { module, item, function } => {
                 if self.declaration(*module, function).and_then(|id| self.native(id)).is_some() {
                     let message = "an op is called, not handed over";
-                    let name = &function.name.text;
+                    let library = self.program.modules[*module].library.as_deref();
+                    let library = library.map_or(String::new(), |name| format!("{name}."));
+                    let name = format!("{library}{}", function.name.text);
                     let problem = Problem::error("types::op_as_value", span, message);
                     return self.fail(problem.help(format!("write `x => {name}(x)`")));
                 }

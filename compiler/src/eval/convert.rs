@@ -227,6 +227,22 @@ impl<'a> Evaluator<'a> {
         {
             return super::operator::unknown_value(text, wanted, span);
         }
+        if let (Type::Table(wanted), Type::Table(other)) = (wanted.required().0, found)
+            && let (Some(wanted), Some(other)) = (&wanted.part, &other.part)
+            && wanted != other
+        {
+            let message = format!("this is the part `{other}`, and `{wanted}` is declared");
+            return Problem::error("parts::wrong_part", span, message);
+        }
+        if let (Type::Table(_), Type::Record(record)) = (wanted.required().0, found)
+            && let tables = table_fields(record)
+            && !tables.is_empty()
+        {
+            let message = format!("{what} is one table, and this is a record of {}", tables.len());
+            return Problem::error("types::mismatch", span, message)
+                .label(format!("the tables: {}", tables.join(", ")))
+                .help(format!("take one of its parts: {}", tables.join(", ")));
+        }
         let shown = if value.ty == *found { shown(value) } else { format!("`{}`", brief(found)) };
         let message = format!("{what} is `{}`, and this is {shown}", brief(wanted));
         let problem = Problem::error("types::mismatch", span, message)
@@ -252,19 +268,6 @@ impl<'a> Evaluator<'a> {
                 let text = self.sources.slice(span);
                 problem.help("put it into brackets").edit(span, format!("[{text}]"))
             }
-            (Type::Table(_), Type::Record(record)) if !record.fields.is_empty() => {
-                let tables: Vec<&str> = record
-                    .fields
-                    .iter()
-                    .filter(|(_, ty)| matches!(ty, Type::Table(_)))
-                    .map(|(name, _)| &**name)
-                    .collect();
-                if tables.is_empty() {
-                    problem
-                } else {
-                    problem.help(format!("take one of its parts: {}", tables.join(", ")))
-                }
-            }
             (Type::Int, Type::Float) => {
                 problem.help("round it: `math.round(x)`, or write a whole number")
             }
@@ -275,6 +278,12 @@ impl<'a> Evaluator<'a> {
             _ => problem,
         }
     }
+}
+
+/// The names of the tables in a record.
+fn table_fields(record: &Record) -> Vec<&str> {
+    let tables = record.fields.iter().filter(|(_, ty)| matches!(ty, Type::Table(_)));
+    tables.map(|(name, _)| &**name).collect()
 }
 
 /// A value for a message: its literal when it is short, else its type.

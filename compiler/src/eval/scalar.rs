@@ -4,6 +4,7 @@ use super::{Evaluator, Leaf, LeafSource, Scalar, Typed, Value};
 use crate::types::Type;
 use crate::value::Const;
 use pipe_grammar::{Problem, Span};
+use pipe_row::RowError;
 use pipe_row::ir::{Expr, Function, RowFn, Scalar as Literal, Ty};
 use std::rc::Rc;
 
@@ -89,11 +90,15 @@ impl<'a> Evaluator<'a> {
                 Typed { ty, value: Value::Const(value) }
             }
             Err(error) => {
-                let problem = Problem::error(
-                    "plan::constant",
-                    span,
-                    format!("this cannot be computed: {error}"),
-                );
+                let why = match error {
+                    RowError::NotExact { .. } => {
+                        "a whole number in it lies beyond 2^53, where it cannot be held exactly"
+                            .into()
+                    }
+                    other => other.to_string(),
+                };
+                let message = format!("this cannot be computed: {why}");
+                let problem = Problem::error("plan::constant", span, message);
                 self.fail(problem)
             }
         }

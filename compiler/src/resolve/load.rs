@@ -131,6 +131,9 @@ impl Loader<'_, '_> {
         let wanted: Vec<(String, String, Span)> =
             loaded.ast.items.iter().filter_map(used_file).collect();
         for (name, path, span) in wanted {
+            if self.problems.iter().any(|problem| overlap(problem.span, span)) {
+                continue;
+            }
             let path = join_path(&folder, &path);
             if let Some(start) = self.open.iter().position(|open| *open == path) {
                 let mut chain: Vec<&str> =
@@ -207,6 +210,10 @@ impl Loader<'_, '_> {
                 .or_insert(DeclId { module, item: *item });
         }
     }
+}
+
+fn overlap(a: Span, b: Span) -> bool {
+    a.file == b.file && a.start < b.end && b.start < a.end
 }
 
 fn used_file(item: &Item) -> Option<(String, String, Span)> {

@@ -118,6 +118,9 @@ impl Program {
         {
             return Some(DeclId { module, item: *item });
         }
+        if let Some(item) = here.types.get(reference.name) {
+            return Some(DeclId { module, item: *item });
+        }
         let library = self.library.get(reference.name)?;
         self.member(*library, reference.member?)
     }

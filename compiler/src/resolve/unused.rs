@@ -40,7 +40,9 @@ pub(crate) fn report_unused(program: &Program, order: &Order, problems: &mut Vec
 }
 
 fn warn(what: &str, name: &Name, problems: &mut Vec<Problem>) {
-    if !name.text.starts_with('_') {
+    let misspelt = problems.iter().flat_map(|problem| &problem.edits);
+    let misspelt = misspelt.into_iter().any(|edit| edit.replacement == name.text);
+    if !misspelt && !name.text.starts_with('_') {
         let message = format!("nothing uses the {what} `{}`", name.text);
         let problem = Problem::warning("resolve::unused", name.span, message);
         problems.push(problem.help(format!("remove it, or call it `_{}` to keep it", name.text)));

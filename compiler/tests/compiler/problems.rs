@@ -43,7 +43,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "plan::constant",
         "output a = 9007199254740993 / 2",
-        "this cannot be computed: the whole number",
+        "this cannot be computed: a whole number in it lies beyond 2^53",
     ),
     (
         "plan::file",
