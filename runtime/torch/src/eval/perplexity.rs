@@ -33,9 +33,13 @@ impl Op for Perplexity {
         let weights =
             model.weights().f_to_device(place.device).during("placing the weights", &[])?;
         let ready = decoder.ready(&weights)?;
-        let go_on = || if context.cancelled() { Err(OpError::cancelled()) } else { Ok(()) };
+        let all = data.all_targets();
+        let go_on = |done| {
+            context.progress(done, all, "tokens");
+            if context.cancelled() { Err(OpError::cancelled()) } else { Ok(()) }
+        };
         let loss = mean_loss(&decoder, &ready, &data, batch, &go_on)?;
-        let targets = i64::try_from(data.all_targets()).unwrap_or(i64::MAX);
+        let targets = i64::try_from(all).unwrap_or(i64::MAX);
         Ok(Value::Record(BTreeMap::from([
             ("perplexity".to_owned(), Value::Float(loss.exp())),
             ("loss".to_owned(), Value::Float(loss)),
@@ -53,13 +57,13 @@ pub fn mean_loss(
     ready: &Ready,
     rows: &TokenRows,
     batch: usize,
-    go_on: &dyn Fn() -> Result<(), OpError>,
+    go_on: &dyn Fn(u64) -> Result<(), OpError>,
 ) -> Result<f64, OpError> {
     let order: Vec<u32> = (0..u32::try_from(rows.rows).unwrap_or(u32::MAX)).collect();
     let mut total = 0.0;
-    let mut targets = 0;
+    let mut targets = 0u64;
     for part in order.chunks(batch) {
-        go_on()?;
+        go_on(targets)?;
         let (batch, counted) = rows.batch(part, decoder.place.device)?;
         let loss = decoder.loss(ready, &batch)?;
         total += loss.f_double_value(&[0]).during("reading the loss", &[])?;

@@ -253,7 +253,7 @@ impl Training {
         }
         let ready = self.decoder.ready(&self.weights)?;
         let loss =
-            mean_loss(&self.decoder, &ready, &valid, self.settings.batch as usize, &|| Ok(()))?;
+            mean_loss(&self.decoder, &ready, &valid, self.settings.batch as usize, &|_| Ok(()))?;
         context.metric("valid_loss", step, loss);
         self.position.curve.valid.push(Valid { step, loss: Exact(loss) });
         Ok(())
