@@ -42,7 +42,7 @@ pub fn read_file(path: &Path, wanted: &Wanted, context: &dyn Context) -> Result<
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("jsonl" | "ndjson") => jsonl::read(path, &mut rows, context)?,
         Some("tsv") => csv::read(path, b'\t', &mut rows, context)?,
-        _ => csv::read(path, b',', &mut rows, context)?,
+        _ => csv::read(path, csv::delimiter(path)?, &mut rows, context)?,
     }
     rows.finish(context)
 }

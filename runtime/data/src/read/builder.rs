@@ -3,6 +3,7 @@
 use super::{Misfit, type_name};
 use crate::time::parse_time;
 use pipe_compiler::plan::Column as Wanted;
+use pipe_compiler::schema;
 use pipe_row::ir::Ty;
 use pipe_row::{Column, Text, Values};
 use pipe_runtime::op::OpError;
@@ -56,7 +57,8 @@ impl Builder {
         if bare.is_empty() && (self.ty() != Ty::Str || (self.optional && text.is_empty())) {
             return self.missing();
         }
-        if numeric && bare.eq_ignore_ascii_case("nan") {
+        let word = self.ty() != Ty::Str && schema::is_missing(bare);
+        if word || (numeric && bare.eq_ignore_ascii_case("nan")) {
             return self.missing();
         }
         let parsed = match self.ty() {

@@ -6,6 +6,7 @@ use crate::table::quoted;
 use pipe_runtime::op::{Context, OpError};
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -39,13 +40,22 @@ pub(super) fn read(
             }
             Err(problem) => rows.misfit(line, &problem)?,
         }
-        if rows.read % 8_192 == 0 {
+        if rows.read.is_multiple_of(8_192) {
             if context.cancelled() {
                 return Err(OpError::cancelled());
             }
             context.progress(byte, total, "reading");
         }
     }
+}
+
+/// The byte between cells: the one that the header shows, as when the columns were found.
+pub(super) fn delimiter(path: &Path) -> Result<u8, OpError> {
+    const HEADER: u64 = 1 << 16;
+    let mut head = Vec::new();
+    let read = open(path)?.take(HEADER).read_to_end(&mut head);
+    read.map_err(|error| unreadable(path, &error))?;
+    Ok(pipe_compiler::schema::separator(&head))
 }
 
 /// One row's values, in the order of the wanted columns.
