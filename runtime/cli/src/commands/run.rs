@@ -54,6 +54,9 @@ pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outc
     };
     let summary = pipe_runtime::run(&plan, &ops::registry(), &mut store, &options, &mut tell)
         .map_err(failed)?;
+    let of_node = |name: &str| plan.nodes.iter().any(|node| node.name == name);
+    let unwritten = summary.failures.iter().filter(|failure| !of_node(&failure.node));
+    unwritten.for_each(|failure| terminal.failure(&failure.node, &failure.error));
     if flags.events != Some(Path::new("-")) {
         terminal.outputs().for_each(|line| println!("{line}"));
     }

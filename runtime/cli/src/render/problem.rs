@@ -60,15 +60,38 @@ impl SourceCode for Text<'_> {
     ) -> Result<Box<dyn SpanContents<'b> + 'b>, MietteError> {
         let file = self.file.ok_or(MietteError::OutOfBounds)?;
         let found = file.text.as_str().read_span(span, before, after)?;
+        let (whole, shown) =
+            (range_of(found.span()), window(&file.text, range_of(found.span()), span));
+        let skipped = file.text.get(whole.start..shown.start).unwrap_or_default();
+        let line_start = skipped.rfind('\n').map(|at| at + 1);
+        let column = skipped.get(line_start.unwrap_or(0)..).unwrap_or_default().chars().count();
         Ok(Box::new(MietteSpanContents::new_named(
             file.name.clone(),
-            found.data(),
-            *found.span(),
-            found.line(),
-            found.column(),
+            file.text.as_bytes().get(shown.clone()).unwrap_or_default(),
+            (shown.start, shown.len()).into(),
+            found.line() + skipped.matches('\n').count(),
+            column + if line_start.is_none() { found.column() } else { 0 },
             found.line_count(),
         )))
     }
+}
+
+/// Bytes of a snippet beyond which only the part around the problem is shown.
+const SNIPPET: usize = 2_000;
+
+fn range_of(span: &SourceSpan) -> std::ops::Range<usize> {
+    span.offset()..span.offset() + span.len()
+}
+
+/// `whole`, or the part of it around `span` when its lines are very long.
+fn window(text: &str, whole: std::ops::Range<usize>, span: &SourceSpan) -> std::ops::Range<usize> {
+    if whole.len() <= SNIPPET {
+        return whole;
+    }
+    let around = range_of(span);
+    let start = around.start.saturating_sub(60).max(whole.start);
+    let end = around.end.min(around.start + SNIPPET).saturating_add(60).min(whole.end);
+    text.floor_char_boundary(start)..text.ceil_char_boundary(end)
 }
 
 /// The fix in words, when it is one replacement that fits a line.

@@ -230,14 +230,16 @@ impl Terminal {
         let all = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
         eprintln!("\n{}: {all} · {}{end}", count(nodes, "node"), seconds(took));
         for (node, error) in std::mem::take(&mut self.failures) {
-            eprintln!(
-                "\n{} {node}: {}",
-                self.look.bad(&format!("error[{}]", error.code)),
-                error.message
-            );
-            if let Some(help) = error.help {
-                eprintln!("  help: {help}");
-            }
+            self.failure(&node, &error);
+        }
+    }
+
+    /// A failure with its help: of a node, or of writing an output.
+    pub(crate) fn failure(&self, node: &str, error: &OpError) {
+        let code = self.look.bad(&format!("error[{}]", error.code));
+        eprintln!("\n{code} {node}: {}", error.message);
+        if let Some(help) = &error.help {
+            eprintln!("  help: {help}");
         }
     }
 
