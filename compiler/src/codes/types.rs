@@ -79,6 +79,11 @@ pub(super) const CODES: &[Code] = &[
         "Values of different types are never equal, so the join would be empty.\n\nRead or derive the column with one type in both tables.",
     ),
     page(
+        "types::inline_type",
+        "a type where the name of one is wanted",
+        "An argument cannot hold a type, only the name of one.\n\n  data.read(\"a.csv\", row: { cpu: float })\n\nDeclare the type and name it:\n\n  type Row = { cpu: float }\n  let rows = data.read(\"a.csv\", row: Row)",
+    ),
+    page(
         "types::list_lengths",
         "two lists of different lengths",
         "`list.zip` pairs items at the same place.\n\n  list.zip([1, 2], [\"a\"])\n\nGive both lists the same length.",

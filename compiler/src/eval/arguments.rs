@@ -111,7 +111,25 @@ impl<'a> Evaluator<'a> {
         {
             return Given { value, span };
         }
+        if takes_type(&param.ty)
+            && matches!(arg.value.kind, ExprKind::Record(_) | ExprKind::List(_))
+        {
+            return Given { value: self.written_in_place(param, span), span };
+        }
         Given { value: self.expr(&arg.value, scope), span }
+    }
+
+    /// `row: { cpu: float }`: a type where its name is wanted. Nothing inside is looked at, so that this is the one problem.
+    fn written_in_place(&mut self, param: &FnParam, span: Span) -> Typed<'a> {
+        let name = &param.name.text;
+        let problem = Problem::error(
+            "types::inline_type",
+            span,
+            format!("`{name}` takes the name of a type"),
+        )
+        .label("a type written in place")
+        .help(format!("declare `type Row = {}` and write `{name}: Row`", self.sources.slice(span)));
+        self.fail(problem)
     }
 
     #[expect(clippy::too_many_arguments, reason = "one place of a loop, kept out of it for length")]

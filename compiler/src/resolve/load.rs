@@ -3,7 +3,7 @@
 use super::{DeclId, Loaded, ModuleId, Program, ReferenceKind, bound_name, references};
 use crate::host::{HostErrorKind, Inputs};
 use crate::sources::Sources;
-use pipe_grammar::ast::{Item, ItemKind};
+use pipe_grammar::ast::{ExprKind, Item, ItemKind, StrPart};
 use pipe_grammar::{Problem, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -107,8 +107,11 @@ impl Loader<'_, '_> {
 
     fn parse(&mut self, file: pipe_grammar::FileId, path: &str, library: Option<&str>) -> ModuleId {
         let Some(source) = self.sources.get(file) else { return 0 };
-        let parsed = pipe_grammar::parse(source);
-        self.problems.extend(parsed.problems);
+        let mut parsed = pipe_grammar::parse(source);
+        self.problems.append(&mut parsed.problems);
+        if library.is_some() {
+            parsed.module.items.iter_mut().for_each(rename);
+        }
         let folder = if library.is_some() { String::new() } else { folder_of(path) };
         let mut loaded = Loaded {
             library: library.map(str::to_owned),
@@ -210,6 +213,20 @@ impl Loader<'_, '_> {
                 .or_insert(DeclId { module, item: *item });
         }
     }
+}
+
+/// `@named("none") fn alone()` of the library is called `dist.none()`: only a qualified name may be a reserved word.
+fn rename(item: &mut Item) {
+    let named = item.attrs.iter().find(|attr| attr.name.text == "named");
+    let Some(value) = named.and_then(|attr| attr.args.first()).map(|arg| &arg.value.kind) else {
+        return;
+    };
+    if let (ItemKind::Fn(function), ExprKind::Str(parts)) = (&mut item.kind, value)
+        && let [StrPart::Text(name)] = parts.as_slice()
+    {
+        function.name.text.clone_from(name);
+    }
+    item.attrs.retain(|attr| attr.name.text != "named");
 }
 
 fn overlap(a: Span, b: Span) -> bool {

@@ -192,6 +192,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "`time` is `time` in one table and `float` in the other",
     ),
     (
+        "types::inline_type",
+        "output a = data.read(\"metrics.csv\", row: { cpu: float, mem: float })",
+        "`row` takes the name of a type",
+    ),
+    (
         "types::list_lengths",
         "output a = list.zip([1, 2], [\"a\"])",
         "these lists have 2 and 1 items",
