@@ -62,7 +62,9 @@ def main():
     folder = Path(given.folder or tempfile.mkdtemp())
     made = subprocess.run([given.python, "-c", MAKE, str(folder)], check=True, capture_output=True, text=True)
     peer = str(Path(__file__).with_name("pytorch_eager.py"))
-    start = lambda *argv: subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # As `pipe` starts its worker, for both sides: threads that wait sleep soon.
+    env = {"GOMP_SPINCOUNT": "2000", **os.environ}
+    start = lambda *argv: subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
     ours = start(given.ours, str(folder), str(given.threads))
     theirs = start(given.python, peer, str(folder), str(given.threads))
     tokens = 16 * 127 * given.steps
