@@ -44,7 +44,7 @@ pub fn read_log(
             (None, Some(before)) => before.append(text, MAX_MESSAGE),
             (None, None) => orphans += 1,
         }
-        if number % 8_192 == 0 && context.cancelled() {
+        if number.is_multiple_of(8_192) && context.cancelled() {
             return Err(OpError::cancelled());
         }
     }

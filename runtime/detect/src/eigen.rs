@@ -4,6 +4,8 @@
 //! and Bowdler, Martin, Reinsch and Wilkinson (1968), in "Handbook for Automatic Computation" II/2 and II/3. Sequential sums only, so that
 //! equal input gives equal bits.
 
+#![expect(clippy::needless_range_loop, reason = "the formulas are in terms of indices")]
+
 /// Eigenvalues in falling order, and the eigenvector of each as a row.
 pub(crate) struct Eigen {
     pub(crate) values: Vec<f64>,
@@ -186,7 +188,6 @@ fn length(a: f64, b: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use proptest::prelude::*;
 

@@ -12,6 +12,7 @@ use pipe_runtime::op::OpError;
 use pipe_runtime::value::Value;
 use ranking::average_precision;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A labelled window, half open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,9 +25,9 @@ struct Window {
 /// Which steps each window touches.
 struct Truth {
     /// Anomalous windows by their steps.
-    events: Vec<(Window, Vec<usize>)>,
+    events: Vec<(Window, Range<usize>)>,
     /// Harmless windows by their steps.
-    lookalikes: Vec<(Window, Vec<usize>)>,
+    lookalikes: Vec<(Window, Range<usize>)>,
     /// For each step whether it is anomalous.
     anomalous: Vec<bool>,
 }
@@ -110,17 +111,11 @@ fn windows(labels: &Table) -> Result<Vec<Window>, OpError> {
 
 impl Truth {
     fn new(clock: &Clock, windows: &[Window]) -> Self {
-        let touched = |window: &Window| -> Vec<usize> {
+        let touched = |window: &Window| -> Range<usize> {
             let length = clock.step.max(1);
-            let touches =
-                |time: i64| time < window.end && time.saturating_add(length) > window.start;
-            clock
-                .times
-                .iter()
-                .enumerate()
-                .filter(|(_, time)| touches(**time))
-                .map(|(step, _)| step)
-                .collect()
+            let first =
+                clock.times.partition_point(|time| time.saturating_add(length) <= window.start);
+            first..clock.times.partition_point(|time| *time < window.end).max(first)
         };
         let mut anomalous = vec![false; clock.times.len()];
         let (mut events, mut lookalikes) = (Vec::new(), Vec::new());
@@ -130,7 +125,7 @@ impl Truth {
                 continue;
             }
             if window.anomalous {
-                steps.iter().for_each(|step| anomalous[*step] = true);
+                anomalous[steps.clone()].fill(true);
                 events.push((*window, steps));
             } else {
                 lookalikes.push((*window, steps));
@@ -160,8 +155,7 @@ fn points(truth: &Truth, marks: &[bool]) -> Vec<Field> {
 
 /// Which events were found, and how soon.
 fn events(truth: &Truth, clock: &Clock, marks: &[bool]) -> Vec<Field> {
-    let first =
-        |steps: &[usize]| steps.iter().find(|step| marks.get(**step) == Some(&true)).copied();
+    let first = |steps: &Range<usize>| steps.clone().find(|step| marks.get(*step) == Some(&true));
     let mut delays: Vec<i64> = truth
         .events
         .iter()
@@ -191,10 +185,11 @@ fn alarm_fields(truth: &Truth, clock: &Clock, alarms: &[Run], marks: &[bool]) ->
     let hours = calm as f64 * clock.step as f64 / 3.6e12;
     #[expect(clippy::cast_precision_loss, reason = "counts lie below 2^52")]
     let rate = if hours > 0.0 { false_alarms as f64 / hours } else { 0.0 };
-    let alarmed = |steps: &[usize]| {
-        steps.iter().any(|step| {
-            marks.get(*step) == Some(&true) && truth.anomalous.get(*step) == Some(&false)
-        })
+    let alarmed = |steps: &Range<usize>| {
+        let wrong = |step: usize| {
+            marks.get(step) == Some(&true) && truth.anomalous.get(step) == Some(&false)
+        };
+        steps.clone().any(wrong)
     };
     let fooled = truth.lookalikes.iter().filter(|(_, steps)| alarmed(steps)).count();
     vec![

@@ -5,7 +5,7 @@
 
 use crate::eigen::symmetric;
 use crate::robust::{MISSING_SPREAD, Scale, floored};
-use crate::series::{Clock, MISSING, Signals, mean_and_deviation, present};
+use crate::series::{Clock, MISSING, Scored, Signals, mean_and_deviation, present};
 use pipe_runtime::op::OpError;
 use serde::{Deserialize, Serialize};
 
@@ -52,9 +52,9 @@ impl Pca {
             )
             .help("take a shorter window, fewer columns, or longer steps"));
         }
-        let windows = windows(&standardised(signals, &scales), clock, window);
-        let windows: Vec<Vec<f64>> = windows.into_iter().map(|(_, values)| values).collect();
-        if windows.len() < 2 {
+        let rows = standardised(signals, &scales);
+        let windows = Windows { rows: &rows, signals: scales.len(), clock, window };
+        if windows.iter().take(2).count() < 2 {
             return Err(OpError::new(
                 "run::too_few_rows",
                 format!(
@@ -82,7 +82,7 @@ impl Pca {
         signals: &Signals,
         names: &[String],
         clock: &Clock,
-    ) -> Result<Vec<(Option<f64>, Option<String>)>, OpError> {
+    ) -> Result<Vec<Scored>, OpError> {
         if clock.step != self.step && clock.times.len() > 1 {
             return Err(OpError::new(
                 "run::other_step",
@@ -95,15 +95,18 @@ impl Pca {
             .help("bring both to one step with `metrics.resample`"));
         }
         let mut scores = vec![(None, None); clock.times.len()];
-        for (last, values) in windows(&standardised(signals, &self.scales), clock, self.window) {
+        let rows = standardised(signals, &self.scales);
+        let windows =
+            Windows { rows: &rows, signals: self.scales.len(), clock, window: self.window };
+        for (last, values) in windows.iter() {
             if let Some(place) = scores.get_mut(last) {
-                *place = self.score_window(&values, names);
+                *place = self.score_window(values, names);
             }
         }
         Ok(scores)
     }
 
-    fn score_window(&self, values: &[f64], names: &[String]) -> (Option<f64>, Option<String>) {
+    fn score_window(&self, values: &[f64], names: &[String]) -> Scored {
         let mut rest: Vec<f64> =
             values.iter().zip(&self.mean).map(|(value, mean)| value - mean).collect();
         for direction in &self.directions {
@@ -161,45 +164,56 @@ fn length(count: usize) -> f64 {
     count as f64
 }
 
-/// Rows of standardised signals; a missing value is the average, 0.
-fn standardised(signals: &Signals, scales: &[Scale]) -> Vec<Vec<f64>> {
+/// Standardised signals, row by row; a missing value is the average, 0.
+fn standardised(signals: &Signals, scales: &[Scale]) -> Vec<f64> {
     let row_values = |row: usize| {
-        let values = signals.columns.iter().map(|column| column.get(row).copied().flatten());
+        let values = signals.columns.iter().map(move |column| column.get(row).copied().flatten());
         let values = values.chain([signals.missing.get(row).copied()]);
-        values
-            .zip(scales)
-            .map(|(value, scale)| scale.z(value.filter(|value| value.is_finite())))
-            .collect()
+        values.zip(scales).map(|(value, scale)| scale.z(value.filter(|value| value.is_finite())))
     };
-    (0..signals.missing.len()).map(row_values).collect()
+    (0..signals.missing.len()).flat_map(row_values).collect()
 }
 
-/// Every window with its last row; none reaches over a gap.
-fn windows(rows: &[Vec<f64>], clock: &Clock, window: usize) -> Vec<(usize, Vec<f64>)> {
-    let mut found = Vec::new();
-    for (first, end) in clock.runs() {
-        let run = rows.get(first..end).unwrap_or_default();
-        for (start, part) in run.windows(window).enumerate() {
-            found.push((first + start + window - 1, part.concat()));
-        }
+/// The windows of a series, each a stretch of its rows; none reaches over a gap.
+struct Windows<'a> {
+    rows: &'a [f64],
+    signals: usize,
+    clock: &'a Clock,
+    window: usize,
+}
+
+impl Windows<'_> {
+    /// Every window with its last row.
+    fn iter(&self) -> impl Iterator<Item = (usize, &[f64])> {
+        let firsts = self
+            .clock
+            .runs()
+            .into_iter()
+            .flat_map(|(first, end)| first..(end + 1).saturating_sub(self.window).max(first));
+        firsts.filter_map(|first| {
+            let values = first * self.signals..(first + self.window) * self.signals;
+            Some((first + self.window - 1, self.rows.get(values)?))
+        })
     }
-    found
 }
 
-fn mean_of(windows: &[Vec<f64>], size: usize) -> Vec<f64> {
+fn mean_of(windows: &Windows, size: usize) -> Vec<f64> {
     let mut sums = vec![0.0; size];
-    for window in windows {
+    let mut count = 0;
+    for (_, window) in windows.iter() {
         for (sum, value) in sums.iter_mut().zip(window) {
             *sum += value;
         }
+        count += 1;
     }
-    sums.iter_mut().for_each(|sum| *sum /= length(windows.len()));
+    sums.iter_mut().for_each(|sum| *sum /= length(count));
     sums
 }
 
-fn covariance(windows: &[Vec<f64>], mean: &[f64]) -> Vec<Vec<f64>> {
+fn covariance(windows: &Windows, mean: &[f64]) -> Vec<Vec<f64>> {
     let mut sums = vec![vec![0.0; mean.len()]; mean.len()];
-    for window in windows {
+    let mut count = 0;
+    for (_, window) in windows.iter() {
         let centered: Vec<f64> =
             window.iter().zip(mean).map(|(value, mean)| value - mean).collect();
         for (i, row) in sums.iter_mut().enumerate() {
@@ -208,15 +222,10 @@ fn covariance(windows: &[Vec<f64>], mean: &[f64]) -> Vec<Vec<f64>> {
                 *sum += factor * value;
             }
         }
+        count += 1;
     }
-    for i in 0..mean.len() {
-        for j in 0..=i {
-            let value = sums[i][j] / length(windows.len());
-            sums[i][j] = value;
-            sums[j][i] = value;
-        }
-    }
-    sums
+    let element = |i: usize, j: usize| sums[i.max(j)][i.min(j)] / length(count);
+    (0..mean.len()).map(|i| (0..mean.len()).map(|j| element(i, j)).collect()).collect()
 }
 
 /// How many of the largest eigenvalues make up the share `keep`, and the share that they are. At least one direction is left out,
@@ -238,7 +247,6 @@ fn enough(values: &[f64], keep: f64) -> (usize, f64) {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
     fn names() -> Vec<String> {

@@ -4,7 +4,7 @@
 //! written with the constant on the other side (0.6745 = 1 / 1.4826). Where more than half of the values are
 //! equal, MAD is 0 and the standard deviation stands in.
 
-use crate::series::{MISSING, Signals, mean_and_deviation, median, present};
+use crate::series::{MISSING, Scored, Signals, mean_and_deviation, median, present};
 use pipe_runtime::op::OpError;
 use serde::{Deserialize, Serialize};
 
@@ -79,20 +79,11 @@ impl Robust {
     }
 
     /// Score and strongest signal of each row.
-    pub(crate) fn score(
-        &self,
-        signals: &Signals,
-        names: &[String],
-    ) -> Vec<(Option<f64>, Option<String>)> {
+    pub(crate) fn score(&self, signals: &Signals, names: &[String]) -> Vec<Scored> {
         (0..signals.missing.len()).map(|row| self.score_row(signals, names, row)).collect()
     }
 
-    fn score_row(
-        &self,
-        signals: &Signals,
-        names: &[String],
-        row: usize,
-    ) -> (Option<f64>, Option<String>) {
+    fn score_row(&self, signals: &Signals, names: &[String], row: usize) -> Scored {
         let sided = |z: f64| match self.side {
             Side::Both => z.abs(),
             Side::Upper => z.max(0.0),
@@ -112,7 +103,6 @@ impl Robust {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use proptest::prelude::*;
 

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// Name of the signal that says how many columns are missing in a row.
 pub(crate) const MISSING: &str = "(missing)";
 
+/// Score of a row and its strongest signal.
+pub(crate) type Scored = (Option<f64>, Option<String>);
+
 /// Times of a series, checked to increase.
 pub(crate) struct Clock {
     /// Nanoseconds since 1970.

@@ -45,7 +45,6 @@ fn conformal(mut scores: Vec<f64>, q: f64) -> Option<Quantile> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
     use super::conformal;
 
     /// Of 1..=99 and q = 0.9: ceil(100 * 0.9) = the 90th.

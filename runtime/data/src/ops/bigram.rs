@@ -132,7 +132,6 @@ fn number(count: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use crate::tokens::{About, FORMAT};
     use proptest::prelude::*;

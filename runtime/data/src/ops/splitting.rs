@@ -3,8 +3,8 @@
 use super::shaping::evaluate;
 use crate::call::Call;
 use crate::table::Table;
-use pipe_row::Column;
 use pipe_row::ir::Scalar;
+use pipe_row::{Column, Values};
 use pipe_runtime::op::OpError;
 use pipe_runtime::value::Value;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub(super) fn split(call: &Call) -> Result<Value, OpError> {
         call.args.optional_row_fn("key")?.map(|function| evaluate(&table, function)).transpose()?;
     let by = call.args.str("by")?;
     let placed = match by {
-        "time" => by_time(&table, &shares)?,
+        "time" => by_time(&times(&table, key)?, &shares),
         "random" => by_rank(&draw(table.rows(), seed), &shares),
         "group" => by_group(&group_keys(key, by)?, seed, &shares),
         _ => by_hash(&row_keys(&table, key)?, seed, &shares),
@@ -61,9 +61,21 @@ fn shares(call: &Call) -> Result<Vec<Share>, OpError> {
     Ok(shares)
 }
 
+/// The times to cut by: the key when there is one, else the time column.
+fn times(table: &Table, key: Option<Column>) -> Result<Vec<i64>, OpError> {
+    let Some(key) = key else { return table.times(&table.time_column(None)?) };
+    match key.into_parts() {
+        (Values::Time(times), None) => Ok(times),
+        (other, None) => Err(OpError::new(
+            "run::argument",
+            format!("`key` gives {} where the time of a row is needed.", other.ty()),
+        )),
+        _ => Err(OpError::new("run::missing_time", "`key` gives no time for some rows.")),
+    }
+}
+
 /// Cut by rank in time; equal times stay together, on the side of the earlier part.
-fn by_time(table: &Table, shares: &[Share]) -> Result<Vec<Option<usize>>, OpError> {
-    let times = table.times(&table.time_column(None)?)?;
+fn by_time(times: &[i64], shares: &[Share]) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..times.len()).collect();
     order.sort_by_key(|row| times.get(*row).copied());
     let mut ranks = vec![0; times.len()];
@@ -77,7 +89,7 @@ fn by_time(table: &Table, shares: &[Share]) -> Result<Vec<Option<usize>>, OpErro
             *place = first;
         }
     }
-    Ok(by_rank(&ranks, shares))
+    by_rank(&ranks, shares)
 }
 
 /// Each row's part from its rank: the first share of all rows is the first part, and so on.

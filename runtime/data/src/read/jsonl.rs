@@ -26,7 +26,7 @@ pub(super) fn read(path: &Path, rows: &mut Rows, context: &dyn Context) -> Resul
             }
             Err(problem) => rows.misfit(line, &problem)?,
         }
-        if line % 8_192 == 0 {
+        if line.is_multiple_of(8_192) {
             if context.cancelled() {
                 return Err(OpError::cancelled());
             }

@@ -4,6 +4,7 @@ use super::page;
 use super::plot::{Axis, Line, Plot};
 use super::show::{number, words};
 use crate::call::Call;
+use pipe_runtime::shown;
 use pipe_runtime::op::OpError;
 use pipe_runtime::value::Value;
 use serde::{Deserialize, Serialize};
@@ -88,8 +89,7 @@ pub(crate) fn training(call: &Call) -> Result<Value, OpError> {
         name: words(name),
         value: value.to_string().trim_matches('"').to_owned(),
     });
-    #[expect(clippy::cast_precision_loss, reason = "shown to three digits")]
-    let count = |value: u64| number(value as f64);
+    let count = |value: u64| shown::count(i64::try_from(value).unwrap_or(i64::MAX));
     let page = Page {
         summary: format!(
             "{} steps over {} tokens, {} parameters",
