@@ -17,7 +17,10 @@ impl FolderHost {
 
     fn open(&self, path: &str) -> Result<PathBuf, HostError> {
         if path.split('/').any(|part| part == "..") || Path::new(path).is_absolute() {
-            return Err(HostError::new(HostErrorKind::Outside, format!("`{path}` lies outside the project")));
+            return Err(HostError::new(
+                HostErrorKind::Outside,
+                format!("`{path}` lies outside the project"),
+            ));
         }
         let full = self.root.join(path);
         if full.exists() {
@@ -56,7 +59,8 @@ impl Host for FolderHost {
         let folder = pattern.rsplit_once('/').map_or("", |(folder, _)| folder);
         let name = pattern.rsplit('/').next().unwrap_or_default();
         let (head, tail) = name.split_once('*').unwrap_or((name, ""));
-        let entries = std::fs::read_dir(self.root.join(folder)).map_err(|error| unreadable(folder, &error))?;
+        let entries = std::fs::read_dir(self.root.join(folder))
+            .map_err(|error| unreadable(folder, &error))?;
         let mut found: Vec<String> = entries
             .flatten()
             .filter_map(|entry| entry.file_name().into_string().ok())

@@ -6,3 +6,4 @@
 pub mod case;
 pub mod host;
 pub mod pipe;
+pub mod snapshot;

@@ -35,7 +35,11 @@ impl Said {
 pub fn binary() -> PathBuf {
     let test = std::env::current_exe().unwrap_or_default();
     let path = test.parent().and_then(Path::parent).unwrap_or(Path::new(".")).join("pipe");
-    assert!(path.exists(), "{} is missing: run `cargo build --workspace --bins` first", path.display());
+    assert!(
+        path.exists(),
+        "{} is missing: run `cargo build --workspace --bins` first",
+        path.display()
+    );
     path
 }
 
@@ -146,7 +150,8 @@ impl Project {
     pub fn run(&self, program: &str, more: &[&str]) -> (Said, Vec<serde_json::Value>) {
         let said = self.pipe(&[&["run", program, "--events", "events.jsonl"], more].concat());
         let text = std::fs::read_to_string(self.path().join("events.jsonl")).unwrap_or_default();
-        let events = text.lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
+        let events =
+            text.lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
         (said, events)
     }
 

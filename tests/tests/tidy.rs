@@ -97,10 +97,11 @@ fn nothing_large_is_committed() {
 
 #[test]
 fn the_top_level_is_what_the_design_lists() {
-    let expected: BTreeSet<&str> = "Cargo.toml Cargo.lock Makefile README.md LICENSE CHANGELOG.md grammar compiler \
+    let expected: BTreeSet<&str> =
+        "Cargo.toml Cargo.lock Makefile README.md LICENSE CHANGELOG.md grammar compiler \
          runtime stdlib examples tests spec"
-        .split_whitespace()
-        .collect();
+            .split_whitespace()
+            .collect();
     let found: BTreeSet<String> = tracked()
         .iter()
         .filter_map(|path| {

@@ -1,0 +1,127 @@
+//! Killed at any moment: the store stays sound, and the next run ends with the same bytes as an undisturbed one.
+//!
+//! `PIPE_FAULTS` sets the number of kills (50). Moments are drawn from a fixed seed over the length of a run.
+
+use pipe_tests::pipe::Project;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = r#"
+param factor: float = 2.0
+let t = data.read("numbers.csv")
+let a = t |> data.derive(a: row => row.x * factor) |> data.sort(["a"])
+let b = t |> data.derive(b: row => row.y * 2.0) |> data.sort(["b"])
+let c = t |> data.derive(c: row => row.z + factor) |> data.filter(row => row.c > factor) |> data.sort(["c"])
+let both = a |> data.join(with: b, on: ["id"], suffix: "_b")
+output smallest = a
+output joined = both |> data.join(with: c, on: ["id"], suffix: "_c", how: "left")
+output rows = { c: c.rows, share: c.rows / t.rows }
+check some = c.rows > 0
+"#;
+
+/// SplitMix64 (Steele, Lea and Flood 2014): numbers that are the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+fn project() -> Project {
+    let mut random = Random(1);
+    let mut numbers = String::from("id,x,y,z\n");
+    for id in 0..20_000 {
+        let (x, y, z) = (random.share(), random.share(), random.share() - 0.5);
+        let _ = writeln!(numbers, "{id},{x:.6},{y:.6},{z:.6}");
+    }
+    Project::new(&[("p.pipe", PROGRAM), ("numbers.csv", &numbers)])
+}
+
+/// Files below `out/` with their content.
+fn outputs(project: &Project) -> BTreeMap<String, Vec<u8>> {
+    let folder = project.path().join("out/p");
+    std::fs::read_dir(folder)
+        .unwrap()
+        .flatten()
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            (name, std::fs::read(entry.path()).unwrap())
+        })
+        .collect()
+}
+
+fn verified(project: &Project, moment: &str) {
+    if !project.path().join(".pipe/store.db").exists() {
+        return;
+    }
+    let said = project.pipe(&["store", "verify"]);
+    assert_eq!(said.code, 0, "after a kill {moment}: {said:?}");
+}
+
+#[test]
+fn killed_at_random_moments() {
+    let kills: u32 = std::env::var("PIPE_FAULTS").ok().and_then(|n| n.parse().ok()).unwrap_or(50);
+    let calm = project();
+    let begin = Instant::now();
+    let said = calm.pipe(&["run", "p.pipe", "--factor", "3.25"]);
+    let length = begin.elapsed();
+    assert_eq!(said.code, 0, "{said:?}");
+
+    let disturbed = project();
+    let mut random = Random(7);
+    let mut hit = 0;
+    for number in 0..kills {
+        if number % 10 == 0 {
+            let _ = std::fs::remove_dir_all(disturbed.path().join(".pipe"));
+        }
+        let factor = format!("factor={}.25", number % 5);
+        let wait = length.mul_f64(random.share());
+        let mut child = disturbed.start(&["run", "p.pipe", "--set", &factor]);
+        std::thread::sleep(wait);
+        child.kill().unwrap();
+        hit += u32::from(child.wait().unwrap().code().is_none());
+        verified(&disturbed, &format!("{number} after {wait:?}"));
+    }
+    assert!(hit * 4 >= kills, "only {hit} of {kills} kills came before the end");
+
+    let said = disturbed.pipe(&["run", "p.pipe", "--factor", "3.25"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let (expected, found) = (outputs(&calm), outputs(&disturbed));
+    assert_eq!(expected.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>());
+    for (name, content) in &expected {
+        assert!(found[name] == *content, "{name} differs from that of an undisturbed run");
+    }
+    let leftover = std::fs::read_dir(disturbed.path().join(".pipe/tmp")).map_or(0, Iterator::count);
+    assert!(leftover <= 1, "{leftover} folders of killed runs are left in .pipe/tmp");
+}
+
+/// SIGTERM is a wish, not an accident: exit 75, and the same command goes on from there.
+#[cfg(unix)]
+#[test]
+fn stopped_by_a_signal() {
+    let project = project();
+    let mut child = project.start(&["run", "p.pipe", "--events", "events.jsonl"]);
+    let begun = || {
+        let events = std::fs::read_to_string(project.path().join("events.jsonl"));
+        events.is_ok_and(|text| text.contains("node_started"))
+    };
+    while !begun() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let sent = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()));
+    let code = child.wait().unwrap().code();
+    assert!(matches!(code, Some(75 | 0)), "{code:?}");
+    verified(&project, "of SIGTERM");
+    assert_eq!(project.pipe(&["run", "p.pipe"]).code, 0);
+}
