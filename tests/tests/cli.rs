@@ -137,7 +137,7 @@ fn explain_and_doc() {
     for code in pipe_compiler::codes::all() {
         assert_eq!(project.pipe(&["explain", code.code]).code, 0, "{}", code.code);
     }
-    snapshot!(project.pipe(&["doc", "metrics.resample"]));
+    snapshot!(project.pipe(&["doc", "list.zip"]));
     let all = project.pipe(&["doc"]);
     assert_eq!(all.code, 0);
     assert!(all.stdout.contains("data.join") && all.stdout.contains("train.fit"), "{}", all.stdout);

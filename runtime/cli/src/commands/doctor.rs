@@ -54,7 +54,8 @@ fn store(report: &mut Report<'_>) {
         report.bad("store", &error.message, error.help.as_deref().unwrap_or("set PIPE_STORE"));
         return;
     }
-    let free = machine::free_disk(&whole).map_or(String::new(), |free| format!(", {} free there", bytes(free)));
+    let free = machine::free_disk(&whole)
+        .map_or(String::new(), |free| format!(", {} free there", bytes(free)));
     let there = if folder.exists() { "" } else { " (made by the first run)" };
     report.good("store", &format!("{shown}{there}{free}"));
 }
@@ -63,10 +64,14 @@ fn gpu(report: &mut Report<'_>, gpus: u32) {
     match (machine::driver(), gpus) {
         (None, _) => report.note("GPU", "no NVIDIA driver; everything runs on the processor"),
         (Some(driver), 0) => {
-            report.note("GPU", &format!("driver {driver}, but no device is visible (CUDA_VISIBLE_DEVICES?)"));
+            report.note(
+                "GPU",
+                &format!("driver {driver}, but no device is visible (CUDA_VISIBLE_DEVICES?)"),
+            );
         }
         (Some(driver), gpus) => {
-            let major: u32 = driver.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
+            let major: u32 =
+                driver.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
             if major < 580 {
                 let finding = format!("{gpus}, driver {driver}: too old for CUDA 13");
                 report.bad("GPU", &finding, "install driver 580 or newer, or use `make setup TORCH=/path/to/python` with a torch built for this driver");
@@ -90,9 +95,18 @@ fn torch(report: &mut Report<'_>) {
         Ok(found) => {
             let context = found.context.iter().map(|(name, value)| format!("{name} {value}"));
             let context: Vec<String> = context.collect();
-            let more = if context.is_empty() { String::new() } else { format!(" ({})", context.join(", ")) };
-            report.good("libtorch", &format!("{} on {}, {} threads{more}", found.torch, found.device, found.threads));
+            let more = if context.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", context.join(", "))
+            };
+            report.good(
+                "libtorch",
+                &format!("{} on {}, {} threads{more}", found.torch, found.device, found.threads),
+            );
         }
-        Err(error) => report.bad("libtorch", &error.message, "run `make setup` and `make build` again"),
+        Err(error) => {
+            report.bad("libtorch", &error.message, "run `make setup` and `make build` again")
+        }
     }
 }
