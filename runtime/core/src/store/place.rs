@@ -107,7 +107,7 @@ mod tests {
         assert!(refused("/var/x/.pipe").is_ok());
         assert!(refused("/home/my disk/.pipe").is_ok());
         assert!(refused("/homework/.pipe").is_ok());
-        let error = refused("/home/ann/.pipe").unwrap_err();
+        let error = refused("/home/user/.pipe").unwrap_err();
         assert_eq!(error.code, "store::network");
         assert!(error.message.contains("nfs4"), "{error}");
         assert!(error.help.unwrap().contains("PIPE_STORE"));
