@@ -223,7 +223,7 @@ fn values_come_from_flags_and_files() {
         (&["--params", "params.json"], "1"),
         (&["--params", "params.json", "--least=5"], "3"),
     ] {
-        project.pipe(&[&["run", "visits.pipe"], more].concat());
+        let _ = project.pipe(&[&["run", "visits.pipe"], more].concat());
         assert_eq!(project.read("out/visits/count.json").trim(), rows, "{more:?}");
     }
 }
@@ -232,7 +232,7 @@ fn values_come_from_flags_and_files() {
 fn the_store_lists_verifies_and_cleans() {
     let project = project();
     assert_eq!(project.pipe(&["store", "ls"]).code, 2);
-    project.pipe(&["run", "visits.pipe"]);
+    let _ = project.pipe(&["run", "visits.pipe"]);
     let listed = project.pipe(&["store", "ls"]);
     assert_eq!(listed.stdout.lines().count(), 5, "{}", listed.stdout);
     for name in ["table", "kept", "longest", "pages", "enough"] {
@@ -251,7 +251,7 @@ fn the_store_lists_verifies_and_cleans() {
 #[test]
 fn a_damaged_blob_is_found_and_made_again() {
     let project = project();
-    project.pipe(&["run", "visits.pipe"]);
+    let _ = project.pipe(&["run", "visits.pipe"]);
     let before = std::fs::read(project.path().join("out/visits/longest.arrow")).unwrap();
     let blobs = project.path().join(".pipe/blobs");
     let mut damaged = 0;

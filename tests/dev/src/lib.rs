@@ -103,14 +103,21 @@ fn undoc(line: &str) -> &str {
 }
 
 /// Types that a module declares: documentation and what follows `type`.
-fn types(text: &str) -> Vec<(String, &str)> {
+fn types(text: &str) -> Vec<(String, String)> {
     let mut doc: Vec<&str> = Vec::new();
     let mut found = Vec::new();
-    for line in text.lines() {
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
         if line.starts_with("##") {
             doc.push(undoc(line));
         } else if let Some(declaration) = line.strip_prefix("type ") {
-            found.push((doc.join("\n"), declaration));
+            let mut whole = declaration.to_owned();
+            while whole.matches('{').count() > whole.matches('}').count() {
+                let Some(next) = lines.next() else { break };
+                whole.push('\n');
+                whole.push_str(next);
+            }
+            found.push((doc.join("\n"), whole));
         } else if line.is_empty() {
             doc.clear();
         }
