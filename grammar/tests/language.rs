@@ -4,8 +4,9 @@ use pipe_grammar::{FileId, SourceFile, format, words};
 
 const PAGE: &str = include_str!("../../spec/language.md");
 
-fn blocks(page: &str) -> Vec<&str> {
-    page.split("```pipe\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
+fn blocks(page: &'static str) -> Vec<&'static str> {
+    let block = |rest: &'static str| rest.split_once('\n')?.1.split("```").next();
+    page.split("```pipe").skip(1).filter_map(block).collect()
 }
 
 #[test]
