@@ -1,6 +1,6 @@
 //! Keys: golden bytes, and what changes them and what does not.
 
-use crate::common::{Files, compiled, plan, rendered};
+use crate::support::{Files, compiled, plan, rendered};
 use pipe_compiler::key::{KeyFields, plan_fields};
 use pipe_compiler::plan::{Arg, Column, FileArg, Input, NodeId, Plan};
 use pipe_compiler::value::Const;

@@ -1,6 +1,6 @@
 //! Large and hostile programs: an answer, never a crash.
 
-use crate::common::{Files, check, compiled, plan};
+use crate::support::{Files, check, compiled, plan};
 use std::fmt::Write;
 
 #[test]
@@ -94,7 +94,7 @@ fn the_whole_program_has_a_plan() {
     let mut files = Files::with(PROGRAM);
     files.put("tools.pipe", "let x = 1\n");
     let compiled = compiled(&files, &[]);
-    let text = crate::common::rendered(&compiled.problems, &compiled.sources);
+    let text = crate::support::rendered(&compiled.problems, &compiled.sources);
     assert!(compiled.plan.is_some(), "{text}");
 }
 

@@ -1,6 +1,5 @@
 //! Programs in, problems and plans out.
 
-mod common;
 mod keys;
 mod limits;
 mod parts;
@@ -8,3 +7,4 @@ mod plans;
 mod problems;
 mod rows;
 mod spec;
+mod support;

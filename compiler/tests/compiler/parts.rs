@@ -1,6 +1,6 @@
 //! Parts of splits.
 
-use crate::common::check;
+use crate::support::check;
 
 const START: &str = "let t = data.read(\"metrics.csv\")
 let p = t |> data.split(by: \"time\", train: 0.5, calib: 0.2, test: 0.3)

@@ -1,6 +1,6 @@
 //! What a plan looks like: nodes, names, levels, checks.
 
-use crate::common::{Files, check, compiled, outline, plan};
+use crate::support::{Files, check, compiled, outline, plan};
 use pipe_compiler::plan::{Arg, RootKind};
 use pipe_compiler::value::Const;
 
@@ -149,7 +149,7 @@ fn composites_unfold_and_modules_are_used() {
     files.put("lib/tools.pipe", "param source: path = \"table.csv\"\nfn load(path: path) -> Table<{ a: int }> = data.read(path, row: Row)\ntype Row = { a: int }\nfn twice(n: int) -> int { let two = 2  n * two }\n");
     files.put("lib/table.csv", "a\n1\n");
     let compiled = compiled(&files, &[]);
-    let text = crate::common::rendered(&compiled.problems, &compiled.sources);
+    let text = crate::support::rendered(&compiled.problems, &compiled.sources);
     let plan = compiled.plan.unwrap_or_else(|| panic!("{text}"));
     let Some(Arg::Files(read)) = plan.nodes[0].args.get("path") else {
         panic!("{:?}", plan.nodes[0].args)
@@ -257,7 +257,7 @@ fn files_are_listed_when_the_plan_is_made() {
     files.put("parts/1.csv", "a;b\n1;2\n");
     files.put("parts/2.csv", "a;b\n1.5;\n");
     let compiled = compiled(&files, &[]);
-    let text = crate::common::rendered(&compiled.problems, &compiled.sources);
+    let text = crate::support::rendered(&compiled.problems, &compiled.sources);
     let plan = compiled.plan.unwrap_or_else(|| panic!("{text}"));
     let names: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["lines[path=logs/a.log]", "lines[path=logs/b.log]", "all"]);

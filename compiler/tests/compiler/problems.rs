@@ -1,6 +1,6 @@
 //! Every code of the compiler has a program that causes it; several mistakes give several separate problems.
 
-use crate::common::{Files, MACHINE, check, compiled, compiled_on, rendered};
+use crate::support::{Files, MACHINE, check, compiled, compiled_on, rendered};
 use std::collections::BTreeSet;
 
 /// A program for each code, and what the problem says about it.

@@ -1,6 +1,6 @@
 //! Functions of rows: typed against the columns, lowered to one canonical form.
 
-use crate::common::{check, plan};
+use crate::support::{check, plan};
 use pipe_compiler::key::row_display;
 use pipe_compiler::plan::Arg;
 

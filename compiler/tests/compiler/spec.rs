@@ -1,6 +1,6 @@
 //! The library and the spec: every signature is sound, every example compiles.
 
-use crate::common::{Files, compiled, rendered};
+use crate::support::{Files, compiled, rendered};
 
 #[test]
 fn the_library_is_sound() {
