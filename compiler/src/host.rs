@@ -105,6 +105,8 @@ pub struct ParamText {
     pub text: String,
     /// Where it comes from, as messages name it: `--set rate`, `params.toml`.
     pub origin: String,
+    /// Folder that a relative path in it is relative to, empty or with a `/` at its end; the program's folder when not given.
+    pub folder: Option<String>,
 }
 
 /// What a plan may count on.

@@ -37,7 +37,10 @@ fn plan_with(
     let params: BTreeMap<String, ParamText> = params
         .iter()
         .map(|(name, text)| {
-            ((*name).to_owned(), ParamText { text: (*text).to_owned(), origin: (*name).to_owned() })
+            (
+                (*name).to_owned(),
+                ParamText { text: (*text).to_owned(), origin: (*name).to_owned(), folder: None },
+            )
         })
         .collect();
     let compiled = pipe_compiler::compile(&Inputs {

@@ -66,6 +66,9 @@ impl<'a> Evaluator<'a> {
 
     /// The folder that paths written at `span` are relative to.
     fn folder_of(&self, span: Span) -> String {
+        if let Some(folder) = self.param_folders.get(&span.file) {
+            return folder.clone();
+        }
         let module = self.program.modules.iter().find(|module| module.file == span.file);
         let module =
             module.filter(|module| module.library.is_none()).or(self.program.modules.first());

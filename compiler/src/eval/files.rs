@@ -57,7 +57,7 @@ impl<'a> Evaluator<'a> {
                     Some(near) => problem
                         .label(format!("did you mean `{near}`?"))
                         .help(format!("write `{near}`")),
-                    None => problem.help("paths are relative to the program's folder"),
+                    None => problem.help("a path is relative to the program's folder; one given with `--set`, to the current folder"),
                 }
             }
             HostErrorKind::Outside => {

@@ -74,6 +74,8 @@ pub(crate) struct Evaluator<'a> {
     pub(crate) problems: Vec<Problem>,
     /// Places already complained about, so that a loop body or an inlined function complains once.
     reported: BTreeSet<(&'static str, Span)>,
+    /// Folders of paths that come from outside, by the file their text stands in.
+    param_folders: BTreeMap<pipe_grammar::FileId, String>,
     values: BTreeMap<DeclId, Typed<'a>>,
     types: BTreeMap<DeclId, Type>,
     open: BTreeSet<DeclId>,
@@ -125,6 +127,7 @@ impl<'a> Evaluator<'a> {
             sources,
             problems: Vec::new(),
             reported: BTreeSet::new(),
+            param_folders: BTreeMap::new(),
             values: BTreeMap::new(),
             types: BTreeMap::new(),
             open: BTreeSet::new(),

@@ -113,6 +113,9 @@ impl<'a> Evaluator<'a> {
     ) -> (Typed<'a>, Span) {
         let file = self.sources.add(&given.origin, given.text.clone());
         let span = Span::new(file, 0, u32::try_from(given.text.len()).unwrap_or(0));
+        if let Some(folder) = &given.folder {
+            self.param_folders.insert(file, folder.clone());
+        }
         let trimmed = given.text.trim();
         let quoted = trimmed.starts_with('"');
         let bare =

@@ -100,7 +100,11 @@ pub fn compiled_on(files: &Files, params: &[(&str, &str)], machine: Machine) -> 
         .map(|(name, text)| {
             (
                 (*name).to_owned(),
-                ParamText { text: (*text).to_owned(), origin: format!("--set {name}") },
+                ParamText {
+                    text: (*text).to_owned(),
+                    origin: format!("--set {name}"),
+                    folder: None,
+                },
             )
         })
         .collect();

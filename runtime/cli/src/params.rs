@@ -1,4 +1,6 @@
 //! Values for params: `--params FILE` (TOML or JSON), then `--set NAME=VALUE`, the later winning.
+//!
+//! Relative paths in a file are relative to it, those on the command line to the current folder.
 
 use crate::commands::Failure;
 use pipe_compiler::host::ParamText;
@@ -13,6 +15,9 @@ pub(crate) fn collect(
 ) -> Result<BTreeMap<String, ParamText>, Failure> {
     let mut values = BTreeMap::new();
     if let Some(path) = file {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder =
+            Some(folder.map_or_else(String::new, |folder| format!("{}/", folder.display())));
         for (name, value) in read(path)? {
             let text = literal(&value, true).ok_or_else(|| {
                 Failure::usage(format!(
@@ -20,7 +25,10 @@ pub(crate) fn collect(
                     path.display()
                 ))
             })?;
-            values.insert(name, ParamText { text, origin: path.display().to_string() });
+            values.insert(
+                name,
+                ParamText { text, origin: path.display().to_string(), folder: folder.clone() },
+            );
         }
     }
     for word in set {
@@ -29,7 +37,10 @@ pub(crate) fn collect(
                 .help(format!("write `--set {word}=VALUE`")));
         };
         let origin = format!("--set {name}");
-        values.insert(name.trim().to_owned(), ParamText { text: text.to_owned(), origin });
+        values.insert(
+            name.trim().to_owned(),
+            ParamText { text: text.to_owned(), origin, folder: Some(String::new()) },
+        );
     }
     Ok(values)
 }
