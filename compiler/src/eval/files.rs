@@ -6,9 +6,6 @@ use crate::schema::{self, Schema};
 use pipe_grammar::{Problem, Span, did_you_mean};
 use std::rc::Rc;
 
-/// Bytes that are read of a table to find its columns.
-const HEAD: usize = 1 << 20;
-
 impl<'a> Evaluator<'a> {
     /// The files that a path or a pattern (`*`, `?`, `[..]`) names, sorted.
     pub(crate) fn matching(&mut self, pattern: &str, span: Span) -> Vec<String> {
@@ -103,8 +100,9 @@ impl<'a> Evaluator<'a> {
         if self.is_folder(path, span) {
             return None;
         }
-        let head = match self.inputs.host.head(path, HEAD) {
-            Ok(head) => head,
+        let host = self.inputs.host;
+        let read = match schema::read(path, |bytes| host.head(path, bytes)) {
+            Ok(read) => read,
             Err(error) => {
                 self.report(Problem::error(
                     "plan::file",
@@ -114,7 +112,7 @@ impl<'a> Evaluator<'a> {
                 return None;
             }
         };
-        match schema::infer(path, &head, head.len() >= HEAD) {
+        match read {
             Ok(schema) => Some(schema),
             Err(error) => {
                 let message = format!("`{path}` cannot be read as a table: {}", error.message);
