@@ -6,6 +6,7 @@ use crate::types::{Record, Type};
 use crate::value::Const;
 use pipe_grammar::{Problem, Span, did_you_mean};
 use pipe_row::ir::Ty;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 pub(super) fn result<'a>(evaluator: &mut Evaluator<'a>, call: &mut NativeCall<'a>) -> Option<Type> {
@@ -76,12 +77,18 @@ fn from_files<'a>(
 /// Every file has the same columns; types widen where files differ.
 fn shared(evaluator: &mut Evaluator<'_>, paths: &[String], span: Span) -> Option<Option<Record>> {
     let mut row: Option<Record> = None;
+    let mut numbers: BTreeSet<String> = BTreeSet::new();
     for path in paths {
         let schema = evaluator.head_schema(path, span)?;
         let mut next = Record::default();
         for column in &schema.columns {
             let ty = match schema.empty.contains(&column.name) {
-                true => Type::None,
+                true => {
+                    if column.ty == Ty::Float {
+                        numbers.insert(column.name.clone());
+                    }
+                    Type::None
+                }
                 false => Type::of_scalar(column.ty, column.optional),
             };
             next.fields.push((Rc::from(column.name.as_str()), ty));
@@ -105,8 +112,9 @@ fn shared(evaluator: &mut Evaluator<'_>, paths: &[String], span: Span) -> Option
         });
     }
     let mut row = row?;
-    for (_, ty) in row.fields.iter_mut().filter(|(_, ty)| *ty == Type::None) {
-        *ty = Type::Str.optional();
+    for (name, ty) in row.fields.iter_mut().filter(|(_, ty)| *ty == Type::None) {
+        let number = numbers.contains(&**name);
+        *ty = if number { Type::Float } else { Type::Str }.optional();
     }
     Some(Some(row))
 }
