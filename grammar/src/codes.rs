@@ -30,6 +30,14 @@ pub const CODES: &[Code] = &[
          data.read(\"x.csv\")\n\nGive it a name, or write it out:\n\n  output table = data.read(\"x.csv\")",
     ),
     code(
+        "syntax::block",
+        "a block where a value stands",
+        "A block is `let`s and a value in braces. It stands after `=>`, `if`, `else`, `for` and the head of a function; elsewhere\n\
+         braces hold the fields of a record. Declarations are in no order and cost nothing until used, so inner names can stand in\n\
+         front of the declaration.\n\n  let best = { let sizes = [1, 2]  list.max(sizes) }\n\nwrite\n\n  \
+         let sizes = [1, 2]\n  let best = list.max(sizes)",
+    ),
+    code(
         "syntax::call_space",
         "a blank before a call's parenthesis",
         "The parenthesis of a call and the bracket of an index touch what they follow. Otherwise a line that starts with a\n\
@@ -240,7 +248,8 @@ pub const CODES: &[Code] = &[
     code(
         "syntax::unknown_declaration",
         "a line that starts no declaration",
-        "A declaration starts with one of use, param, let, output, fn, type, check.\n\n  lett a = 1\n\nwrite\n\n  let a = 1",
+        "A declaration starts with one of use, param, let, output, fn, type, check.\n\n  lett a = 1\n\nwrite\n\n  let a = 1\n\n\
+         Modules of the library, such as `data`, need no import; a file gets a name with `use shop = \"shop.pipe\"`.",
     ),
     code(
         "syntax::unknown_escape",
@@ -257,8 +266,8 @@ pub const CODES: &[Code] = &[
     code(
         "syntax::unknown_unit",
         "an unknown unit behind a number",
-        "Durations are ns us ms s m h d w, sizes are B KB MB GB TB KiB MiB GiB TiB. Months, years and millions are not units.\n\n  \
-         let a = 5min\n\nwrite\n\n  let a = 5m",
+        "Durations are ns us ms s m h d w, sizes are B KB MB GB TB KiB MiB GiB TiB. Months, years and millions are not units.\n\
+         A number has one unit: 1h30m is 90m.\n\n  let a = 5min\n\nwrite\n\n  let a = 5m",
     ),
 ];
 

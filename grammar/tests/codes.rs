@@ -13,6 +13,17 @@ const MISTAKES: &[(&str, &str)] = &[
     ("syntax::arrow", "let f = fn(x) { x }"),
     ("syntax::bare_value", "data.read(\"x\")"),
     ("syntax::bare_value", "if x { 1 } else { 2 }"),
+    ("syntax::block", "let x = { let a = 1  a }"),
+    ("syntax::block", "let x = {\n  let a = [1, 2]\n  let b = f(a)\n  list.max(b)\n}"),
+    ("syntax::block", "let x = {\nlet a = [1, 2]\nlist.max(a)\n}"),
+    ("syntax::block", "let x = { @gpu(1) let a = 1  a }"),
+    ("syntax::block", "output x = f([1, { let a = 1  a }], b: 2)"),
+    ("syntax::block", "let x = { list.max(a) }"),
+    ("syntax::block", "let x = 2 * { a + 1 }"),
+    ("syntax::block", "let x = { 1 }"),
+    ("syntax::block", "let x = { if a { 1 } else { 2 } }"),
+    ("syntax::block", "fn f(x: int) -> int = { let a = x  a }"),
+    ("syntax::block", "fn f(x: int) -> int = { x + 1 }"),
     ("syntax::call_space", "let x = f (1)"),
     ("syntax::call_space", "let x = a.b [0]"),
     ("syntax::chained_comparison", "let a = 1 < 2 <= 3"),
@@ -54,6 +65,9 @@ const MISTAKES: &[(&str, &str)] = &[
     ("syntax::missing_equals", "let x 1"),
     ("syntax::missing_equals", "type A { a: int }"),
     ("syntax::missing_equals", "use shop from \"x\""),
+    ("syntax::missing_equals", "use data"),
+    ("syntax::missing_equals", "use data, text"),
+    ("syntax::missing_equals", "use \"shop.pipe\""),
     ("syntax::missing_in", "let x = for a xs { a }"),
     ("syntax::missing_in", "let x = for a of xs { a }"),
     ("syntax::missing_name", "let 5x = 2"),
@@ -79,6 +93,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("syntax::quotes", "let x = “a”"),
     ("syntax::reserved_word", "let in = 1"),
     ("syntax::reserved_word", "let x = f(type)"),
+    ("syntax::reserved_word", "let x = if a { let in = 1  2 } else { 3 }"),
     ("syntax::reserved_word", "fn f(in: int) -> int = 1"),
     ("syntax::semicolon", "let x = 1;"),
     ("syntax::ternary", "let x = a ? b : c"),
@@ -98,6 +113,14 @@ const MISTAKES: &[(&str, &str)] = &[
     ("syntax::unknown_declaration", "def f(x: int) -> int = x"),
     ("syntax::unknown_declaration", "x = 5"),
     ("syntax::unknown_declaration", "banana x = 5"),
+    ("syntax::unknown_declaration", "import data"),
+    ("syntax::unknown_declaration", "import data as d"),
+    ("syntax::unknown_declaration", "import data.read"),
+    ("syntax::unknown_declaration", "from data import read, write"),
+    ("syntax::unknown_declaration", "import shop = \"shop.pipe\""),
+    ("syntax::unknown_declaration", "import shop from \"shop.pipe\""),
+    ("syntax::unknown_declaration", "include \"parts/shop.pipe\""),
+    ("syntax::unknown_declaration", "import \"a b.pipe\""),
     ("syntax::unknown_escape", "let x = \"\\d\""),
     ("syntax::unknown_operator", "let x = a <> b"),
     ("syntax::unknown_operator", "let x = a === b"),
@@ -105,6 +128,11 @@ const MISTAKES: &[(&str, &str)] = &[
     ("syntax::unknown_operator", "let x = a ^ b"),
     ("syntax::unknown_unit", "let x = 5min"),
     ("syntax::unknown_unit", "let x = 0x10"),
+    ("syntax::unknown_unit", "let x = 1h30m"),
+    ("syntax::unknown_unit", "let x = 1hr30min"),
+    ("syntax::unknown_unit", "let x = 1.5h30m10s"),
+    ("syntax::unknown_unit", "let x = 1GB500MB"),
+    ("syntax::unknown_unit", "let x = 1h5MB"),
 ];
 
 fn problems(text: &str) -> Vec<Problem> {
@@ -126,7 +154,7 @@ fn each_mistake_gives_its_problem_and_no_other() {
     let mut wrong = Vec::new();
     for (code, text) in MISTAKES {
         // An attribute would belong to the next declaration, and `if` may filter a `for` of the line above.
-        let alone = text.starts_with(['@', 'i']);
+        let alone = text.starts_with('@') || text.starts_with("if");
         for text in [(*text).to_owned(), format!("let before = 1\n{text}\n\nlet after = 2\n")] {
             if alone && text.starts_with("let before") {
                 continue;

@@ -21,7 +21,10 @@ impl Lower<'_> {
                     Some(known) => unit = Some(known),
                     None => {
                         let span = self.span(&inner);
-                        self.unknown_unit(&text, inner.as_str(), span);
+                        match compound(&text, inner.as_str()) {
+                            Some(meant) => self.several_units(whole, &meant),
+                            None => self.unknown_unit(&text, inner.as_str(), span),
+                        }
                         return ExprKind::Broken;
                     }
                 },
@@ -57,6 +60,11 @@ impl Lower<'_> {
         let problem =
             Problem::error("syntax::number_range", span, "the number is out of range").label(limit);
         self.report(problem.help(help));
+    }
+
+    fn several_units(&mut self, span: Span, meant: &str) {
+        let problem = Problem::error("syntax::unknown_unit", span, "a number has one unit");
+        self.report(problem.label(format!("this is `{meant}`")).edit(span, meant));
     }
 
     fn unknown_unit(&mut self, number: &str, unit: &str, span: Span) {
@@ -159,6 +167,41 @@ impl Lower<'_> {
             }
         }
     }
+}
+
+/// `1h30m` as `90m`: all parts in the smallest of the units.
+fn compound(number: &str, rest: &str) -> Option<String> {
+    let mut parts = vec![(number.replace('_', ""), String::new())];
+    for sign in rest.chars() {
+        let (digits, unit) = parts.last_mut()?;
+        match sign {
+            '0'..='9' if unit.is_empty() => digits.push(sign),
+            '0'..='9' => parts.push((sign.to_string(), String::new())),
+            '_' => {}
+            _ => unit.push(sign),
+        }
+    }
+    let mut total = 0u64;
+    let mut smallest: Option<(&str, u64)> = None;
+    let mut duration = None;
+    for (digits, written) in &parts {
+        let unit = words::unit(written).or_else(|| words::unit(words::meant_unit(written)?))?;
+        let (Unit::Duration(name, scale) | Unit::Size(name, scale)) = unit;
+        let scale = u64::try_from(scale).ok()?;
+        let kind = matches!(unit, Unit::Duration(..));
+        if duration.replace(kind).is_some_and(|before| before != kind) {
+            return None;
+        }
+        let value = digits.parse::<f64>().ok()? * scale as f64;
+        let exact = exact_integer(value).and_then(|value| u64::try_from(value).ok())?;
+        total = total.checked_add(exact)?;
+        if smallest.is_none_or(|(_, least)| scale < least) {
+            smallest = Some((name, scale));
+        }
+    }
+    let (name, scale) = smallest.filter(|_| parts.len() > 1)?;
+    (total.is_multiple_of(scale) && i64::try_from(total).is_ok())
+        .then(|| format!("{}{name}", total / scale))
 }
 
 /// The list of units, for messages.

@@ -81,7 +81,7 @@ pub(super) fn unknown(at: &At<'_>) -> Option<Finding> {
 }
 
 /// The first token behind the attributes.
-fn head(view: &View<'_>) -> usize {
+pub(super) fn head(view: &View<'_>) -> usize {
     let mut index = 0;
     while view.word(index) == "@" {
         index += 2;

@@ -6,6 +6,7 @@
 //! no hole that was not reported), and an edit that is offered is known to read. Where no repair helps, the declaration
 //! stays in the tree as broken, with its name. A problem that could stem from a repair's guess is not reported.
 
+mod blocks;
 mod brackets;
 mod declarations;
 mod failure;
@@ -15,6 +16,7 @@ mod missing;
 mod operators;
 mod split;
 mod unexpected;
+mod uses;
 mod view;
 
 use crate::ast::{Item, ItemKind};
@@ -214,8 +216,10 @@ fn speaks_of_repair(problem: &Problem) -> bool {
 
 /// The one best explanation of a failure. The rules go from the particular to the general.
 fn find(view: &view::At<'_>) -> Finding {
-    let rules: [fn(&view::At<'_>) -> Option<Finding>; 7] = [
+    let rules: [fn(&view::At<'_>) -> Option<Finding>; 9] = [
+        uses::import,
         declarations::unknown,
+        blocks::misplaced,
         declarations::reserved,
         operators::slip,
         declarations::header,
