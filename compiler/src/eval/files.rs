@@ -2,8 +2,9 @@
 
 use super::Evaluator;
 use crate::host::HostErrorKind;
+use crate::resolve::{misspelt, near_file};
 use crate::schema::{self, Schema};
-use pipe_grammar::{Problem, Span, did_you_mean};
+use pipe_grammar::{Problem, Span};
 use std::rc::Rc;
 
 impl<'a> Evaluator<'a> {
@@ -48,12 +49,17 @@ impl<'a> Evaluator<'a> {
             HostErrorKind::Missing => {
                 let message = format!("there is no file `{path}`");
                 let problem = Problem::error("plan::missing_file", span, message);
-                let folder = crate::resolve::folder_of(path);
-                let near = self.inputs.host.glob(&format!("{folder}*")).unwrap_or_default();
-                match did_you_mean(path, near.iter().map(String::as_str)) {
-                    Some(near) => problem
-                        .label(format!("did you mean `{near}`?"))
-                        .help(format!("write `{near}`")),
+                match near_file(self.inputs.host, path) {
+                    Some(near) => {
+                        let written = self.program.modules.iter().any(|m| m.file == span.file);
+                        if written {
+                            misspelt(problem, self.sources, path, &near)
+                        } else {
+                            problem
+                                .label(format!("did you mean `{near}`?"))
+                                .help(format!("write `{near}`"))
+                        }
+                    }
                     None => problem.help("a path is relative to the program's folder; one given with `--set`, to the current folder"),
                 }
             }

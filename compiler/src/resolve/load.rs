@@ -1,11 +1,13 @@
 //! Reading the program, the files that it uses, and the library modules that any of them mentions.
 
 use super::{DeclId, Loaded, ModuleId, Program, ReferenceKind, bound_name, references};
-use crate::host::{HostErrorKind, Inputs};
+use crate::host::{Host, HostErrorKind, Inputs};
 use crate::sources::Sources;
+use crate::value::Quoted;
 use pipe_grammar::ast::{ExprKind, Item, ItemKind, StrPart};
-use pipe_grammar::{Problem, Span};
+use pipe_grammar::{Problem, Span, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Type names that need no declaration.
 pub(crate) const BUILT_IN_TYPES: [&str; 12] = [
@@ -93,8 +95,19 @@ impl Loader<'_, '_> {
                     HostErrorKind::Outside => "files outside the project need `--allow path=...`",
                     HostErrorKind::Unreadable => "check that it is a file that may be read",
                 };
-                Problem::error("resolve::file", span, format!("`{path}` cannot be read: {error}"))
-                    .help(help)
+                let problem = Problem::error(
+                    "resolve::file",
+                    span,
+                    format!("`{path}` cannot be read: {error}"),
+                );
+                let near = match error.kind {
+                    HostErrorKind::Missing => near_file(self.inputs.host, path),
+                    _ => None,
+                };
+                match near.filter(|_| used_at.is_some()) {
+                    Some(near) => misspelt(problem, self.sources, path, &near),
+                    None => problem.help(help),
+                }
             }
         };
         if used_at.is_none() {
@@ -268,6 +281,41 @@ fn index(loaded: &mut Loaded, problems: &mut Vec<Problem>) {
 /// The folder of a path, with its `/`.
 pub(crate) fn folder_of(path: &str) -> String {
     path.rfind('/').map_or_else(String::new, |at| path[..=at].to_owned())
+}
+
+/// The file of the same folder whose name is most like that of `path`.
+pub(crate) fn near_file(host: &dyn Host, path: &str) -> Option<String> {
+    let files = host.glob(&format!("{}*", folder_of(path))).unwrap_or_default();
+    did_you_mean(path, files.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// Says which file was probably meant; with an edit where the path stands as a literal at the problem's place.
+pub(crate) fn misspelt(problem: Problem, sources: &Sources, path: &str, near: &str) -> Problem {
+    let span = problem.span;
+    let problem = problem.label(format!("did you mean `{near}`?"));
+    match respelt(sources.slice(span), path, near) {
+        Some((range, text)) => {
+            let at = |byte: usize| span.start + u32::try_from(byte).unwrap_or(0);
+            problem.edit(Span::new(span.file, at(range.start), at(range.end)), text)
+        }
+        None => problem.help(format!("write `{near}`")),
+    }
+}
+
+/// The literal in `text` that names `path`, and the one that names `near`, a file of the same folder.
+fn respelt(text: &str, path: &str, near: &str) -> Option<(Range<usize>, String)> {
+    let name = path.rsplit('/').next()?;
+    let right = near.rsplit('/').next()?;
+    text.match_indices(&format!("{name}\"")).find_map(|(at, _)| {
+        let open = text.get(..at)?.rfind('"')?;
+        let folder = text.get(open + 1..at)?;
+        let written = format!("{folder}{name}");
+        let plain = !written.contains(['\\', '$']) && (folder.is_empty() || folder.ends_with('/'));
+        let inner = join_path("", &written);
+        let same = path.ends_with(inner.trim_start_matches("../"));
+        let range = open..at + name.len() + 1;
+        (plain && same).then(|| (range, Quoted(&format!("{folder}{right}")).to_string()))
+    })
 }
 
 /// A path as seen from a folder, with `.` and `..` resolved as text.

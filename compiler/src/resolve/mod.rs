@@ -5,7 +5,9 @@ mod order;
 mod references;
 mod unused;
 
-pub(crate) use load::{BUILT_IN_TYPES, folder_of, join_path, load, load_library};
+pub(crate) use load::{
+    BUILT_IN_TYPES, folder_of, join_path, load, load_library, misspelt, near_file,
+};
 pub(crate) use order::order;
 pub(crate) use references::{Reference, ReferenceKind, references, unused_inside};
 pub(crate) use unused::report_unused;
