@@ -19,7 +19,7 @@ impl FolderHost {
         if path.split('/').any(|part| part == "..") || Path::new(path).is_absolute() {
             return Err(HostError::new(
                 HostErrorKind::Outside,
-                format!("`{path}` lies outside the project"),
+                "it is not below the project's folder",
             ));
         }
         let full = self.root.join(path);

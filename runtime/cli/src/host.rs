@@ -25,7 +25,7 @@ impl<'a> Disk<'a> {
         let full = PathBuf::from(path);
         if !self.project.may_read(&full) {
             let root = self.project.root.display();
-            let message = format!("`{path}` lies outside the project's folder {root}");
+            let message = format!("it is not below the project's folder {root}");
             return Err(HostError::new(HostErrorKind::Outside, message));
         }
         Ok(full)
