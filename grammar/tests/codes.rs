@@ -184,6 +184,18 @@ fn edits_remove_the_problem() {
 }
 
 #[test]
+fn help_says_more_than_the_edit() {
+    for (code, text) in MISTAKES {
+        for problem in problems(text) {
+            let ([edit], Some(help)) = (problem.edits.as_slice(), &problem.help) else { continue };
+            let new = edit.replacement.trim();
+            let repeats = ["write", "replace with", "add"].map(|word| format!("{word} `{new}`"));
+            assert!(!repeats.contains(help) && help != "remove it", "{code}: {text:?}: {help}");
+        }
+    }
+}
+
+#[test]
 fn every_code_is_produced_and_explained() {
     let mut produced: BTreeSet<&str> = MISTAKES.iter().map(|(code, _)| *code).collect();
     for text in

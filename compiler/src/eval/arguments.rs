@@ -169,10 +169,7 @@ impl<'a> Evaluator<'a> {
         let problem = match did_you_mean(name, names) {
             Some(near) => {
                 bound.by_name.entry(near).or_insert(given);
-                problem
-                    .label(format!("did you mean `{near}`?"))
-                    .help(format!("replace with `{near}`"))
-                    .edit(span, near)
+                problem.label(format!("did you mean `{near}`?")).edit(span, near)
             }
             None => problem.help(format!("its arguments: {}", self.signature_text(function))),
         };
@@ -197,7 +194,6 @@ impl<'a> Evaluator<'a> {
         let problem = match next {
             Some(param) => {
                 let name = param.name.text.as_str();
-                let text = self.source_of(span);
                 let same = matches!(&arg.value.kind, ExprKind::Name(word) if word == name);
                 bound.by_name.insert(name, given);
                 let message = format!("`{}` takes its other arguments by name", site.name);
@@ -207,8 +203,7 @@ impl<'a> Evaluator<'a> {
                     } else {
                         format!("is this `{name}`?")
                     })
-                    .help(format!("write `{name}: {text}`"))
-                    .edit(span, format!("{name}: {text}"))
+                    .edit(Span { end: span.start, ..span }, format!("{name}: "))
             }
             None => {
                 let message = format!("`{}` takes no more arguments", site.name);

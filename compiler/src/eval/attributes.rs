@@ -78,10 +78,9 @@ impl<'a> Evaluator<'a> {
         let message = format!("there is no attribute `@{}`", attr.name.text);
         let mut problem = Problem::error("plan::unknown_attribute", attr.name.span, message);
         problem = match did_you_mean(&attr.name.text, KNOWN) {
-            Some(near) => problem
-                .label(format!("did you mean `@{near}`?"))
-                .help(format!("replace with `{near}`"))
-                .edit(attr.name.span, near),
+            Some(near) => {
+                problem.label(format!("did you mean `@{near}`?")).edit(attr.name.span, near)
+            }
             None => problem.help(format!(
                 "the attributes: {}",
                 KNOWN.map(|name| format!("@{name}")).join(", ")

@@ -269,7 +269,7 @@ impl<'a> Evaluator<'a> {
             }
             (Type::List(item), found) if accepts(item, found, &mut Bindings::default()).is_ok() => {
                 let text = self.sources.slice(span);
-                problem.help("put it into brackets").edit(span, format!("[{text}]"))
+                problem.edit(span, format!("[{text}]"))
             }
             (Type::Int, Type::Float) => {
                 problem.help("round it: `math.round(x)`, or write a whole number")

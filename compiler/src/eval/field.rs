@@ -25,7 +25,6 @@ impl<'a> Evaluator<'a> {
             let problem =
                 Problem::error("resolve::unknown_name", base.span, format!("there is no `{word}`"))
                     .label(format!("did you mean `{near}`?"))
-                    .help(format!("replace with `{near}`"))
                     .edit(base.span, near);
             return self.fail(problem);
         }
@@ -141,10 +140,7 @@ impl<'a> Evaluator<'a> {
         let message = format!("{what} has no field `{name}`");
         let mut problem = Problem::error("types::unknown_field", span, message);
         problem = match did_you_mean(name, record.names()) {
-            Some(near) => problem
-                .label(format!("did you mean `{near}`?"))
-                .help(format!("replace with `{near}`"))
-                .edit(span, near),
+            Some(near) => problem.label(format!("did you mean `{near}`?")).edit(span, near),
             None => problem.help(format!("its fields: {}", columns_text(record))),
         };
         self.fail(problem)
@@ -168,10 +164,7 @@ impl<'a> Evaluator<'a> {
                 let quoted = self.source_of(span).starts_with('"');
                 let text =
                     if quoted { crate::value::Quoted(near).to_string() } else { near.to_owned() };
-                problem
-                    .label(format!("did you mean `{near}`?"))
-                    .help(format!("replace with `{near}`"))
-                    .edit(span, text)
+                problem.label(format!("did you mean `{near}`?")).edit(span, text)
             }
             None => problem.help(columns.clone()),
         };

@@ -53,10 +53,7 @@ impl<'a> Evaluator<'a> {
             Problem::error("resolve::unknown_name", span, format!("there is no `{name}`"));
         problem =
             match suggestion {
-                Some(near) => problem
-                    .label(format!("did you mean `{near}`?"))
-                    .help(format!("replace with `{near}`"))
-                    .edit(span, near),
+                Some(near) => problem.label(format!("did you mean `{near}`?")).edit(span, near),
                 None if name == "row" => problem
                     .help("a function of rows names its row first: `row => row.column > 1.0`"),
                 None => problem
@@ -137,10 +134,7 @@ impl<'a> Evaluator<'a> {
             Some(near) if near.contains('.') => {
                 problem.label(format!("did you mean `{near}`?")).help(format!("write `{near}`"))
             }
-            Some(near) => problem
-                .label(format!("did you mean `{near}`?"))
-                .help(format!("replace with `{near}`"))
-                .edit(member.span, near),
+            Some(near) => problem.label(format!("did you mean `{near}`?")).edit(member.span, near),
             None => {
                 let names: Vec<&str> =
                     self.program.modules[module].values.keys().map(String::as_str).collect();

@@ -146,10 +146,9 @@ impl<'a> Evaluator<'a> {
             if !given.value.ty.is_error() && !given.value.is_unknown() {
                 let message =
                     format!("`{name}` is a function of rows, and this is `{}`", given.value.ty);
-                let text = self.source_of(given.span);
-                let problem = Problem::error("types::mismatch", given.span, message)
-                    .help(format!("write `row => {text}`"))
-                    .edit(given.span, format!("row => {text}"));
+                let start = Span { end: given.span.start, ..given.span };
+                let problem =
+                    Problem::error("types::mismatch", given.span, message).edit(start, "row => ");
                 self.report(problem);
             }
             call.broken = true;

@@ -391,7 +391,6 @@ pub(crate) fn unknown_value(text: &str, ty: &Type, span: Span) -> Problem {
     match did_you_mean(text, values.iter().map(String::as_str)) {
         Some(near) => problem
             .label(format!("did you mean \"{near}\"?"))
-            .help(format!("replace with \"{near}\""))
             .edit(span, crate::value::Quoted(near).to_string()),
         None => problem.help(format!("use one of {ty}")),
     }

@@ -307,10 +307,7 @@ impl<'a> Evaluator<'a> {
         let mut problem =
             Problem::error("types::unknown_type", span, format!("there is no type `{written}`"));
         problem = match near {
-            Some(near) => problem
-                .label(format!("did you mean `{near}`?"))
-                .help(format!("replace with `{near}`"))
-                .edit(span, near),
+            Some(near) => problem.label(format!("did you mean `{near}`?")).edit(span, near),
             None => problem.help(format!("declare it with `type {word} = ...`")),
         };
         self.report(problem);

@@ -147,7 +147,6 @@ fn as_time(evaluator: &mut Evaluator<'_>, row: &mut Record, name: &str, span: Sp
         let problem = match did_you_mean(name, row.names()) {
             Some(near) => problem
                 .label(format!("did you mean `{near}`?"))
-                .help(format!("replace with `{near}`"))
                 .edit(span, crate::value::Quoted(near).to_string()),
             None => problem.help(format!("its columns: {columns}")),
         };

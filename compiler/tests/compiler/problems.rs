@@ -428,6 +428,8 @@ fn both_places_are_shown() {
         "{text}"
     );
     assert!(text.contains("2:8 `P`: declared here"), "{text}");
+    let text = check("output a = data.read(\"../x.csv\")");
+    assert!(text.contains("    label: it is not below the project's folder\n"), "{text}");
     let text = check("let a = 1\nlet a = 2\noutput b = a\n");
     assert!(text.contains("1:5 `a`: first declared here"), "{text}");
 }
@@ -551,11 +553,28 @@ fn near_names_are_suggested_everywhere() {
         ("output a = data.read(\"metrics.csv\") |> data.sort(\"cpu\")", "\"cpu\" -> [\"cpu\"]"),
         (
             "output a = metrics.resample(data.read(\"metrics.csv\"), 5s, by: \"mean\")",
-            "5s -> every: 5s",
+            " -> every: ",
         ),
+        ("output a = data.read(\"metrics.csv\") |> data.filter(true)", " -> row => "),
+        ("output a = data.read(\"metrics.cvs\")", "\"metrics.cvs\" -> \"metrics.csv\""),
+        ("output a = data.read(\"./metrics.cvs\")", "\"./metrics.cvs\" -> \"./metrics.csv\""),
+        ("output a = logs.read(\"service.lgo\")", "\"service.lgo\" -> \"service.log\""),
+        ("use m = \"mian.pipe\"\noutput a = m.x", "\"mian.pipe\" -> \"main.pipe\""),
     ] {
         let text = check(program);
         assert!(text.contains(&format!("fix: {fix}")), "{program}\n{text}");
+    }
+}
+
+#[test]
+fn help_says_more_than_the_edit() {
+    for (code, program, _) in CASES {
+        for problem in compiled(&files(program), &[]).problems {
+            let ([edit], Some(help)) = (problem.edits.as_slice(), &problem.help) else { continue };
+            let new = edit.replacement.trim();
+            let repeats = ["write", "replace with", "add"].map(|word| format!("{word} `{new}`"));
+            assert!(!repeats.contains(help), "{code}: {help}");
+        }
     }
 }
 

@@ -83,7 +83,7 @@ impl Lower<'_> {
     fn binary(&mut self, op: BinaryOp, op_span: Span, left: Operand, right: Expr) -> Operand {
         let compares = is_comparison(op).then_some(right.span);
         if let (Some(middle), Some(_)) = (left.compares, compares) {
-            self.chained(left.expr.span.to(right.span), middle, op_span);
+            self.chained(middle, op_span);
             let span = left.expr.span.to(right.span);
             return Operand { expr: broken(span), compares };
         }
@@ -95,21 +95,15 @@ impl Lower<'_> {
         }
     }
 
-    fn chained(&mut self, whole: Span, middle: Span, op_span: Span) {
+    fn chained(&mut self, middle: Span, op_span: Span) {
         let text =
             |span: Span| self.source.get(span.start as usize..span.end as usize).unwrap_or("");
         let insertion = format!(" and {}", text(middle));
-        let fixed = format!(
-            "{}{insertion} {}",
-            text(Span { end: middle.end, ..whole }),
-            text(Span { start: op_span.start, ..whole }).trim()
-        );
         let at = Span { start: middle.end, end: middle.end, ..middle };
         let problem =
             Problem::error("syntax::chained_comparison", op_span, "comparisons do not chain")
                 .label("a second comparison of the same value")
                 .also(middle, "compared on both sides")
-                .help(format!("write `{fixed}`"))
                 .edit(at, insertion);
         self.report(problem);
     }
@@ -132,7 +126,7 @@ impl Lower<'_> {
             return broken(span);
         }
         let at = Span { start: span.end, ..span };
-        self.report(problem.help("add parentheses after the name").edit(at, "()"));
+        self.report(problem.edit(at, "()"));
         let callee = Box::new(Expr { kind, span });
         Expr { kind: ExprKind::Call { callee, args: Vec::new() }, span }
     }

@@ -36,7 +36,6 @@ fn unclosed(view: &View<'_>, opener: Token, byte: u8) -> Finding {
     )
     .label(format!("`{sign}` opened here"))
     .also(view.span(end..end), "the declaration ends here")
-    .help(format!("add `{close}`"))
     .edit(view.span(end..end), close);
     Finding::repaired(problem, end..end, close).guess()
 }
@@ -55,7 +54,6 @@ fn mismatch(view: &View<'_>, opener: (Token, u8), token: (Token, u8), outer: boo
             Problem::error("syntax::unclosed", opened, format!("`{sign}` is never closed"))
                 .label(format!("`{sign}` opened here"))
                 .also(place, format!("`{found}` closes an outer bracket before it"))
-                .help(format!("add `{close}`"))
                 .edit(view.span(before..before), close);
         return Finding::repaired(problem, before..before, close).guess();
     }
@@ -63,7 +61,6 @@ fn mismatch(view: &View<'_>, opener: (Token, u8), token: (Token, u8), outer: boo
         Problem::error("syntax::mismatched", place, format!("`{found}` does not close `{sign}`"))
             .label(format!("expected `{close}`"))
             .also(opened, format!("`{sign}` opened here"))
-            .help(format!("write `{close}`"))
             .edit(place, close);
     Finding::repaired(problem, token.0.start..token.0.end, close).guess()
 }
@@ -76,7 +73,6 @@ fn extra(view: &View<'_>, token: Token, byte: u8) -> Finding {
         format!("`{}` closes nothing", byte as char),
     )
     .label("no bracket is open here")
-    .help("remove it")
     .edit(place, "");
     Finding::repaired(problem, token.start..token.end, " ")
 }

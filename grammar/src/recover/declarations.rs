@@ -48,8 +48,7 @@ pub(super) fn unknown(at: &At<'_>) -> Option<Finding> {
     let named = at.view.token(index + 1).is_some_and(|next| next.kind == Kind::Word);
     if !named && matches!(at.view.word(index + 1), "=" | ":" | ":=") {
         let place = at.view.span(token.start..token.start);
-        let problem =
-            problem.label("a name alone binds nothing").help(format!("write `let {word} = …`"));
+        let problem = problem.label("a name alone binds nothing");
         return Some(Finding::repaired(
             problem.edit(place, "let "),
             token.start..token.start,
@@ -60,10 +59,7 @@ pub(super) fn unknown(at: &At<'_>) -> Option<Finding> {
         .or_else(|| words::meant_word(word).filter(|word| words::DECLARATIONS.contains(word)));
     match meant {
         Some(meant) if named && !value => {
-            let problem = problem
-                .label("unknown keyword")
-                .help(format!("did you mean `{meant}`?"))
-                .edit(span, meant);
+            let problem = problem.label(format!("did you mean `{meant}`?")).edit(span, meant);
             Some(Finding::repaired(problem, token.start..token.end, meant))
         }
         _ if named && !value => {
@@ -215,7 +211,7 @@ fn missing_type(at: &At<'_>) -> Option<Finding> {
     let gap = at.gap();
     match guess {
         Some(ty) => {
-            let problem = problem.label("no type is given").help(format!("write `{name}: {ty}`"));
+            let problem = problem.label("no type is given");
             Some(Finding::repaired(
                 problem.edit(gap, format!(": {ty}")),
                 before.end..before.end,
@@ -269,7 +265,6 @@ fn missing_equals(at: &At<'_>) -> Option<Finding> {
             let problem =
                 Problem::error("syntax::equals", span, "a value is bound with `=`, not with `:`")
                     .label("a type follows `:`")
-                    .help("write `=`")
                     .edit(span, " =");
             return Some(Finding::repaired(problem, colon.start..colon.end, " ="));
         }
@@ -295,7 +290,6 @@ fn missing_equals(at: &At<'_>) -> Option<Finding> {
             format!("`=` is missing after `{}`", at.word_before()),
         )
         .label("expected `=` here")
-        .help("write `=` before the value")
         .edit(at.gap(), " =");
         return Some(Finding::repaired(problem, before.end..before.end, " ="));
     }

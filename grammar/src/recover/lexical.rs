@@ -32,7 +32,7 @@ fn odd_character(view: &View<'_>, index: usize, token: Token, odd: char) -> Find
     if odd == ';' {
         let problem = Problem::error("syntax::semicolon", span, "declarations do not end in `;`")
             .label("not needed")
-            .help("remove it; a new line, or nothing at all, separates declarations")
+            .help("a new line, or nothing at all, separates declarations")
             .edit(span, "");
         return Finding::repaired(problem, range, " ");
     }
@@ -49,16 +49,10 @@ fn odd_character(view: &View<'_>, index: usize, token: Token, odd: char) -> Find
         Problem::error("syntax::character", span, format!("unexpected character {}", shown(odd)));
     match look_alike(odd) {
         Some(meant) => {
-            let help = if meant == " " {
-                "replace it with a plain space".to_owned()
-            } else {
-                format!("write `{meant}`")
-            };
-            Finding::repaired(
-                problem.label("looks like another one").help(help).edit(span, meant),
-                range,
-                meant,
-            )
+            let problem = problem.label("looks like another one").edit(span, meant);
+            let problem =
+                if meant == " " { problem.help("replace it with a plain space") } else { problem };
+            Finding::repaired(problem, range, meant)
         }
         None => {
             let problem = problem
@@ -121,8 +115,7 @@ fn foreign_quote(view: &View<'_>, token: Token, odd: char) -> Finding {
         format!("strings are written in `\"`, not in `{odd}`"),
     );
     let Some((at, close)) = end.filter(|(_, c)| *c != '"') else {
-        let problem =
-            problem.label("not a quote of this language").help("write `\"`").edit(span, "\"");
+        let problem = problem.label("not a quote of this language").edit(span, "\"");
         return Finding::repaired(problem, token.start..token.end, "\"").guess();
     };
     let close = token.end + at..token.end + at + close.len_utf8();
@@ -198,7 +191,7 @@ fn foreign_comment(view: &View<'_>, index: usize, token: Token) -> Option<Findin
         format!("`{}` does not start a comment", sign.get(..2)?),
     );
     if sign == "//" {
-        let problem = problem.label("comments start with `#`").help("write `#`").edit(span, "#");
+        let problem = problem.label("comments start with `#`").edit(span, "#");
         return Some(Finding::repaired(problem, token.start..token.start + line.len(), " "));
     }
     let length = rest.find("*/").map_or(line.len(), |end| end + 2);

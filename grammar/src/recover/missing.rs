@@ -129,7 +129,6 @@ fn entry_colon(at: &At<'_>) -> Option<Finding> {
     }
     let problem = Problem::error("syntax::colon", gap, format!("`:` is missing after `{word}`"))
         .label("expected `:` here")
-        .help(format!("write `{word}: ` and {what}"))
         .edit(gap, ":");
     Some(Finding::repaired(problem, end..end, ":"))
 }
@@ -149,7 +148,6 @@ fn comma(at: &At<'_>) -> Option<Finding> {
     )
     .label("expected `,` here")
     .also(at.view.span_of(opener), "in the list that starts here")
-    .help("write `,` between the elements")
     .edit(at.gap(), ",");
     Some(Finding::repaired(problem, end..end, ","))
 }
@@ -189,7 +187,7 @@ pub(super) fn value(at: &At<'_>) -> Option<Finding> {
         let span = at.here();
         let problem =
             Problem::error("syntax::extra_comma", span, "nothing stands before the comma");
-        let problem = problem.label("one comma too many").help("remove it").edit(span, "");
+        let problem = problem.label("one comma too many").edit(span, "");
         return Some(Finding::repaired(problem, token?.start..token?.end, ""));
     }
     let ends = token.is_none_or(|token| matches!(token.kind, Kind::Close(_) | Kind::Symbol))

@@ -27,8 +27,7 @@ fn replace(
 ) -> Finding {
     let span = at.view.span(range.clone());
     let problem = Problem::error(code, span, message).label(format!("write `{with}`"));
-    let problem = problem.help(format!("write `{with}`")).edit(span, with);
-    Finding::repaired(problem, range, with)
+    Finding::repaired(problem.edit(span, with), range, with)
 }
 
 /// `===`, `!==`, `=<`, `let x := 1`, `let x == 1`, `if a = b`.
@@ -84,9 +83,7 @@ fn logic(at: &At<'_>) -> Option<Finding> {
     let with = format!("{}{meant}{}", if head { " " } else { "" }, if tail { " " } else { "" });
     let span = at.view.span_of(token);
     let problem = Problem::error("syntax::logic", span, message).label(format!("write `{meant}`"));
-    let problem = problem
-        .help(format!("write `{meant}`; logic is `and`, `or`, `not`"))
-        .edit(span, with.as_str());
+    let problem = problem.help("logic is written `and`, `or`, `not`").edit(span, with.as_str());
     Some(Finding::repaired(problem, token.start..token.end, with))
 }
 
@@ -163,7 +160,6 @@ fn colon(at: &At<'_>) -> Option<Finding> {
         format!("{kind} is given with `:`, not with `{}`", at.word()),
     )
     .label(format!("write `{name}: …`"))
-    .help("write `:`")
     .edit(span, ":");
     Some(Finding::repaired(problem, range, ":"))
 }
@@ -195,7 +191,6 @@ fn call_space(at: &At<'_>) -> Option<Finding> {
         format!("`{sign}` has to touch what it follows"),
     )
     .label("a blank stands before it")
-    .help("remove the blank")
     .edit(span, "");
     Some(Finding::repaired(problem, before.end..token.start, ""))
 }
