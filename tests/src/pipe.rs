@@ -33,8 +33,21 @@ impl Said {
 /// When it is not built: `make test` builds it first.
 #[must_use]
 pub fn binary() -> PathBuf {
+    built("pipe")
+}
+
+/// The worker program beside it.
+///
+/// # Panics
+/// When it is not built: `make test` builds it first.
+#[must_use]
+pub fn worker() -> PathBuf {
+    built("pipe-torch")
+}
+
+fn built(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap_or_default();
-    let path = test.parent().and_then(Path::parent).unwrap_or(Path::new(".")).join("pipe");
+    let path = test.parent().and_then(Path::parent).unwrap_or(Path::new(".")).join(name);
     assert!(
         path.exists(),
         "{} is missing: run `cargo build --workspace --bins` first",

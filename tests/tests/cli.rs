@@ -134,7 +134,7 @@ fn explain_and_doc() {
     let said = project.pipe(&["explain", "types::unknown_colum"]);
     assert_eq!(said.code, 2);
     assert!(said.stderr.contains("did you mean `types::unknown_column`?"), "{}", said.stderr);
-    for code in pipe_compiler::codes::all() {
+    for code in pipe_detect::codes::all() {
         assert_eq!(project.pipe(&["explain", code.code]).code, 0, "{}", code.code);
     }
     snapshot!(project.pipe(&["doc", "list.zip"]));

@@ -15,6 +15,7 @@
 
 pub mod args;
 pub mod cancel;
+pub mod codes;
 pub mod compute;
 pub mod content;
 mod decoded;

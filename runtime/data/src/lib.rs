@@ -4,6 +4,7 @@
 //! Arrow IPC for tables, `tokenizer.json`, safetensors for tokens, one HTML file for a report.
 
 mod call;
+pub mod codes;
 pub mod logs;
 mod ops;
 pub mod read;

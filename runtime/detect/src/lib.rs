@@ -4,6 +4,7 @@
 //! formulas are in the modules, each with its source.
 
 mod alerts;
+pub mod codes;
 mod detector;
 mod eigen;
 mod evaluation;

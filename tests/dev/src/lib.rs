@@ -8,12 +8,17 @@ use std::fmt::Write;
 const NOTE: &str = "<!-- Written by `cargo dev gen`. Change the sources, not this file. -->";
 
 /// Stages in the order in which a program meets them, with what their codes have in common.
-const STAGES: [(&str, &str); 5] = [
+const STAGES: [(&str, &str); 10] = [
     ("syntax", "The text cannot be read as a program."),
     ("resolve", "Names, modules and program files."),
     ("types", "Values, arguments, columns and rows."),
     ("parts", "Parts of splits: what is learned from is not what is judged by."),
     ("plan", "Files, params, attributes and limits: what has to be known before anything runs."),
+    ("params", "Params as flags of the command line."),
+    ("run", "A node failed: its arguments, its data, its limits."),
+    ("worker", "The program `pipe-torch`, in which steps that need libtorch run."),
+    ("store", "The folder of results, `.pipe`."),
+    ("output", "The folder of outputs."),
 ];
 
 /// Every generated file: its path from the repository's root, and its content.
@@ -24,9 +29,9 @@ pub fn files() -> Vec<(&'static str, String)> {
 
 /// The pages of `pipe explain`, by stage.
 fn errors() -> String {
-    let codes = pipe_compiler::codes::all();
+    let codes = pipe_detect::codes::all();
     let mut out = format!(
-        "# Errors\n\n{NOTE}\n\nEvery problem that `pipe check` reports has one of these codes. `pipe explain CODE` prints its page.\n"
+        "# Errors\n\n{NOTE}\n\nEvery problem that `pipe check` reports and every failure of a run has one of these codes. `pipe explain CODE` prints its page.\n"
     );
     let mut told = 0;
     for (stage, about) in STAGES {

@@ -5,7 +5,7 @@ use pipe_grammar::did_you_mean;
 
 /// Print the page of `code`.
 pub(crate) fn explain(code: &str) -> Outcome {
-    let codes = pipe_compiler::codes::all();
+    let codes = pipe_detect::codes::all();
     let Some(page) = codes.iter().find(|page| page.code == code) else {
         let names: Vec<&str> = codes.iter().map(|page| page.code).collect();
         let failure = Failure::usage(format!("there is no error code `{code}`"));

@@ -54,7 +54,8 @@ fn answer(found: &Why, node: &Node, look: &Look) {
         println!("  it reads what depends on {}, where:", look.strong(name));
         changes(changed, "    ", look);
     }
-    if found.status.state != Expected::Cached {
+    // Without an earlier run there is nothing that it could have stayed equal to.
+    if found.status.state != Expected::Cached && found.since.is_some() {
         let arguments: Vec<&str> = node
             .args
             .keys()

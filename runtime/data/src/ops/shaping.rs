@@ -30,7 +30,7 @@ pub(super) fn derive(call: &Call) -> Result<Value, OpError> {
                 "run::arithmetic",
                 format!("`{name}` has no value in row {}: a whole number left 2^53 or was divided by zero.", row + 1),
             )
-            .help("compute with floats, or give a value for such rows with `??`"));
+            .help("compute with floats, or give such rows another value with `if`"));
         }
         match columns.iter_mut().find(|(existing, _)| existing == name) {
             Some((_, column)) => *column = made,
