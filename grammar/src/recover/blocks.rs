@@ -11,7 +11,8 @@ pub(super) fn misplaced(at: &At<'_>) -> Option<Finding> {
     let (keyword, head) = at.keyword().filter(|(keyword, _)| *keyword != "type")?;
     let close = closing(at.view, open)?;
     let binds = starts_let(at, open);
-    if !binds && !(starts_value(at, open) && holds_one(at.view, open, close)) {
+    let value = starts_value(at, open) && holds_one(at.view, open, close);
+    if !binds && !value {
         return None;
     }
     let (first, last) = (at.view.token(open)?, at.view.token(close)?);

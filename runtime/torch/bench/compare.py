@@ -4,8 +4,8 @@
     compare.py --ours PROGRAM --python PYTHON [--threads 2] [--rounds 9] [--steps 10] [--folder DIR]
 
 Prints one line of JSON: tokens per second of both, the ratio with its quartiles, the largest
-difference of a loss, and the circumstances. Exits with 1 when the losses differ: a speed of
-something else is worth nothing.
+difference of a loss in the first 50 steps, and the circumstances. Exits with 1 when the losses
+differ: a speed of something else is worth nothing.
 """
 import argparse
 import json
@@ -41,6 +41,10 @@ print(torch.__version__)
 """
 
 
+# Steps whose losses must agree within 1e-4.
+COMPARED = 50
+
+
 def ask(process, steps):
     process.stdin.write(f"{steps}\n")
     process.stdin.flush()
@@ -71,7 +75,9 @@ def main():
     rates, difference = ([], []), 0.0
     for turn in range(given.rounds + 1):
         a, b = ask(ours, given.steps), ask(theirs, given.steps)
-        difference = max([difference] + [abs(x - y) for x, y in zip(a["losses"], b["losses"])])
+        # Rounding grows with every step until two trainings part, so the beginning is what must agree.
+        if turn * given.steps < COMPARED:
+            difference = max([difference] + [abs(x - y) for x, y in zip(a["losses"], b["losses"])])
         if turn:
             rates[0].append(tokens / a["seconds"])
             rates[1].append(tokens / b["seconds"])
@@ -87,7 +93,7 @@ def main():
     for process in (ours, theirs):
         process.stdin.close()
         process.wait()
-    sys.exit(difference > 1e-3)
+    sys.exit(difference > 1e-4)
 
 
 if __name__ == "__main__":
