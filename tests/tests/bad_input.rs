@@ -1,5 +1,7 @@
 //! Bad files, odd programs and full disks: a clear error or a correct result each time, and a sound store afterwards.
 
+#![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
+
 use pipe_tests::pipe::{Project, Said};
 use std::io::Write;
 use std::process::{Command, Stdio};

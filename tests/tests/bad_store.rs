@@ -1,5 +1,7 @@
 //! Stores and output folders that cannot be written, full disks, and two runs at once.
 
+#![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
+
 use pipe_tests::pipe::Project;
 use std::fmt::Write;
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! Codes in the sources of the runtime and the pages that explain them are the same, crate by crate and both ways.
 
+#![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
+
 use pipe_runtime::codes::{COMMANDS, Code, TORCH};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -2,6 +2,8 @@
 //!
 //! `PIPE_FAULTS` sets the number of kills (50). Moments are drawn from a fixed seed over the length of a run.
 
+#![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
+
 use pipe_tests::pipe::Project;
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,5 +1,7 @@
 //! Keys of a small program, as hex. They change when, and only when, a result may: everybody's cache depends on it.
 
+#![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
+
 use pipe_compiler::host::{Inputs, Machine, ParamText};
 use pipe_compiler::plan::Plan;
 use pipe_tests::host::FolderHost;
