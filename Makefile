@@ -28,7 +28,7 @@ test: setup
 	@bash tests/device.sh
 
 test-long: build
-	@cargo test --workspace -- --include-ignored
+	@PROPTEST_CASES=4096 PIPE_FAULTS=300 cargo test --workspace
 
 bench: setup
 	@cargo build --release --workspace --bins

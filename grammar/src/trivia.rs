@@ -86,10 +86,13 @@ impl Trivia {
     }
 }
 
-/// Whether only blanks and at most one line break lie between.
+/// Whether only blanks with at most one line break lie between. The comma of a list may follow them: the formatter moves it up.
 fn adjacent(text: &str, from: u32, to: u32) -> bool {
-    text.get(from as usize..to as usize)
-        .is_some_and(|gap| gap.trim().is_empty() && gap.matches('\n').count() <= 1)
+    let Some(gap) = text.get(from as usize..to as usize) else { return false };
+    let rest = gap.trim_start();
+    let blanks = gap.get(..gap.len() - rest.len()).unwrap_or_default();
+    let rest = rest.strip_prefix(',').unwrap_or(rest);
+    blanks.matches('\n').count() <= 1 && rest.trim().is_empty()
 }
 
 fn doc_text(text: &str, span: Span) -> String {

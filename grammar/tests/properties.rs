@@ -111,6 +111,20 @@ proptest! {
     }
 }
 
+/// Programs that once came out of the formatter with another meaning.
+#[test]
+fn a_comment_before_a_comma_keeps_its_meaning() {
+    for gap in [
+        "\n## four\n,\n",
+        "\n## four\n\n,\n",
+        "\n## four\n,\n\n\n",
+        ",\n## four\n",
+        "\n# a\n,\n## four\n",
+    ] {
+        keeps(&format!("fn a(\n_p: int{gap}@nokey ..q: int = 1\n) = 1\n"));
+    }
+}
+
 #[test]
 fn deep_and_long_texts_end_in_a_problem() {
     let deep = [

@@ -241,6 +241,7 @@ impl Terminal {
         if let Some(help) = &error.help {
             eprintln!("  help: {help}");
         }
+        eprintln!("  {}", self.look.quiet(&format!("pipe explain {}", error.code)));
     }
 
     /// Where the outputs are, for stdout: path and size per line.
