@@ -22,7 +22,7 @@ demo: build
 
 test: setup
 	@cargo build --workspace --bins
-	@cargo test --workspace
+	@PROPTEST_RNG_SEED=1 cargo test --workspace
 	@$(PYTHON) -m unittest discover --quiet --start-directory runtime/torch/setup
 	@$(PYTHON) -m unittest discover --quiet --start-directory examples/outage/record
 	@bash tests/device.sh
