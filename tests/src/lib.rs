@@ -6,4 +6,5 @@
 pub mod case;
 pub mod host;
 pub mod pipe;
+pub mod random;
 pub mod snapshot;

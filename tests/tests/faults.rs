@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
 
 use pipe_tests::pipe::Project;
+use pipe_tests::random::Random;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -22,25 +23,8 @@ output rows = { c: c.rows, share: c.rows / t.rows }
 check some = c.rows > 0
 "#;
 
-/// SplitMix64 (Steele, Lea and Flood 2014): numbers that are the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn share(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
 fn project() -> Project {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut numbers = String::from("id,x,y,z\n");
     for id in 0..20_000 {
         let (x, y, z) = (random.share(), random.share(), random.share() - 0.5);
@@ -80,7 +64,7 @@ fn killed_at_random_moments() {
     assert_eq!(said.code, 0, "{said:?}");
 
     let disturbed = project();
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let mut hit = 0;
     for number in 0..kills {
         if number % 10 == 0 {

@@ -1,6 +1,7 @@
 //! A training that is killed or stopped goes on from its checkpoint and ends with the same bytes.
 
 use pipe_tests::pipe::{Project, nodes};
+use pipe_tests::random::Random;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -92,14 +93,14 @@ fn killed_and_stopped_trainings_end_with_the_same_weights() {
     let (said, _) = undisturbed.run("train.pipe", &[]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     let expected = weights(&undisturbed);
-    for steps in [9, 37, 61, 98, 141] {
+    for steps in moments(11) {
         let project = project();
         let mut child = started(&project, steps);
         child.kill().expect("SIGKILL");
         child.wait().expect("its end");
         finishes_alike(&project, expected, &format!("kill -9 at step {steps}"));
     }
-    for steps in [13, 52, 77, 90, 120] {
+    for steps in moments(12) {
         let project = project();
         let mut child = started(&project, steps);
         terminate(&child);
@@ -108,6 +109,12 @@ fn killed_and_stopped_trainings_end_with_the_same_weights() {
         assert!(checkpoints(project.path()) > 0, "SIGTERM at step {steps} leaves no checkpoint");
         finishes_alike(&project, expected, &format!("SIGTERM at step {steps}"));
     }
+}
+
+/// Five random steps behind the first checkpoints and before the end.
+fn moments(seed: u64) -> [u64; 5] {
+    let mut random = Random::new(seed);
+    [(); 5].map(|()| 9 + (random.share() * 130.0) as u64)
 }
 
 fn terminate(child: &Child) {
