@@ -254,6 +254,23 @@ fn field(
             Field::Input(())
         }
         Arg::Row(function) => row_field(function),
+        Arg::Reading { function, reads } => {
+            let reads = reads.iter().enumerate();
+            let reads = reads
+                .map(|(at, read)| field(read, &format!("{place}[{at}]"), input, inputs))
+                .collect::<Option<_>>()?;
+            let parts = [("function", row_field(function)), ("reads", Field::List(reads))];
+            Field::Record(parts.map(|(name, part)| (name.to_owned(), part)).into())
+        }
+        Arg::Body(body) => Field::Text(body.digest()?),
+        Arg::Bound(bound) => {
+            let path = bound.path.iter().map(|name| format!(".{}", FieldName(name)));
+            inputs.insert(
+                place.to_owned(),
+                format!("slot {}{}", bound.slot, path.collect::<String>()),
+            );
+            Field::Input(())
+        }
         Arg::Columns(columns) => {
             let mut texts: Vec<String> = columns.iter().map(column_text).collect();
             texts.sort();

@@ -146,20 +146,14 @@ fn node(
         doc,
         runs: Annotations {
             worker: draft.worker,
-            threads: 1,
-            gpu: 0,
-            device: "cpu".into(),
             memory: draft.attributes.memory,
-            exclusive: false,
-            level: 0,
-            group: None,
-            critical: false,
             retry: draft.attributes.retry,
             timeout: draft.attributes.timeout,
             cache: !draft.attributes.cache_off,
             promise: draft.promise,
             streamable: draft.streamable,
             effect: draft.effect,
+            ..Annotations::light()
         },
     }
 }
@@ -173,7 +167,13 @@ fn renumber(arg: &mut Arg, numbers: &BTreeMap<usize, NodeId>) {
         }
         Arg::List(items) => items.iter_mut().for_each(|item| renumber(item, numbers)),
         Arg::Record(fields) => fields.values_mut().for_each(|field| renumber(field, numbers)),
-        Arg::Const(_) | Arg::Row(_) | Arg::Columns(_) | Arg::Files(_) => {}
+        Arg::Reading { reads, .. } => reads.iter_mut().for_each(|read| renumber(read, numbers)),
+        Arg::Const(_)
+        | Arg::Row(_)
+        | Arg::Columns(_)
+        | Arg::Files(_)
+        | Arg::Body(_)
+        | Arg::Bound(_) => {}
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a plan is made of: nodes, their arguments, and what the runtime must obey.
 
+use super::body::{Body, Bound};
 use crate::key::Key;
 use crate::value::Const;
 use pipe_grammar::Span;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 pub struct NodeId(pub u32);
 
 /// One op call, ready to run once its inputs have values.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Its number.
     pub id: NodeId,
@@ -66,6 +67,18 @@ pub enum Arg {
     Input(Input),
     /// A function of a row.
     Row(RowFn),
+    /// A function of a row that reads results too: its last `reads.len()` columns stand for them, one each. They are
+    /// scalars; the runtime puts their values in place of the columns.
+    Reading {
+        /// The function.
+        function: RowFn,
+        /// What its last columns stand for: inputs (in a body, slots too).
+        reads: Vec<Arg>,
+    },
+    /// The body of a driver.
+    Body(Box<Body>),
+    /// In a body only: what stands in one of its slots.
+    Bound(Bound),
     /// Columns of a table type given as `row: T`, or read from the file's head; sorted by name in keys.
     Columns(Vec<Column>),
     /// Files read at plan time: sorted paths with the digests of their contents. Only digests enter keys.
@@ -211,7 +224,13 @@ impl Arg {
             Self::Input(input) => found.push(input),
             Self::List(items) => items.iter().for_each(|item| item.inputs(found)),
             Self::Record(fields) => fields.values().for_each(|field| field.inputs(found)),
-            Self::Const(_) | Self::Row(_) | Self::Columns(_) | Self::Files(_) => {}
+            Self::Reading { reads, .. } => reads.iter().for_each(|read| read.inputs(found)),
+            Self::Const(_)
+            | Self::Row(_)
+            | Self::Columns(_)
+            | Self::Files(_)
+            | Self::Body(_)
+            | Self::Bound(_) => {}
         }
     }
 }

@@ -400,6 +400,9 @@ pub fn resolve_arg<'v>(
             ArgValue::Value(whole.project(&input.path)?.clone())
         }
         Arg::Row(function) => ArgValue::Row(function.clone()),
+        Arg::Reading { .. } | Arg::Body(_) | Arg::Bound(_) => {
+            return Err(OpError::new("run::plan", "This argument cannot be given to an op."));
+        }
         Arg::Columns(columns) => ArgValue::Columns(columns.clone()),
         Arg::Files(files) => ArgValue::Files(files.clone()),
         Arg::List(items) => {
