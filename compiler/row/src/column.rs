@@ -123,6 +123,13 @@ impl Column {
         Ok(Self { values, valid })
     }
 
+    /// A column whose values have the form that columns have already.
+    pub(crate) fn computed(values: Values, valid: Option<Vec<bool>>) -> Self {
+        let valid = valid.filter(|valid| valid.contains(&false));
+        debug_assert!(valid.as_ref().is_none_or(|valid| valid.len() == values.len()));
+        Self { values, valid }
+    }
+
     /// A float column without missing rows.
     #[must_use]
     pub fn float(mut values: Vec<f64>) -> Self {

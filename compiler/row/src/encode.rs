@@ -3,9 +3,9 @@
 //! Every part is tagged and every length written, so that two functions have equal bytes only when they
 //! compute the same. Numbers are little-endian.
 
+use crate::graph::operands;
 use crate::ir::{ColumnRef, Expr, RowFn, Scalar, UnaryOp};
 use crate::lane::constant;
-use crate::program::operands;
 
 /// The version of the encoding, its first byte.
 pub const ENCODING: u8 = 1;
@@ -88,7 +88,8 @@ fn normalise(value: &mut Scalar) {
     }
 }
 
-fn put_node(out: &mut Vec<u8>, expr: &Expr, numbers: &[Option<u32>]) {
+/// Appends a node without its operands.
+pub(crate) fn put_node(out: &mut Vec<u8>, expr: &Expr, numbers: &[Option<u32>]) {
     match expr {
         Expr::Column(number) => {
             out.push(0);

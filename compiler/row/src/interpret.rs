@@ -1,147 +1,111 @@
 //! The batch interpreter: every step runs over 1,024 rows before the next, so that the cost of walking
-//! the tree is shared. It is the definition of what a row expression means.
+//! the graph is shared. It is the definition of what a row expression means.
 
-use crate::column::{Column, Values};
-use crate::error::RowError;
+use crate::column::Column;
 use crate::functions;
-use crate::ir::{RowFn, Scalar, Ty, UnaryOp};
+use crate::graph::{Graph, Node, Step};
+use crate::ir::{Ty, UnaryOp};
 use crate::lane::{Data, Lane, Strings};
 use crate::number::map;
 use crate::print;
-use crate::program::{Step, compile};
 use std::borrow::Cow;
 
 /// Rows that one step handles at a time.
 pub const BATCH: usize = 1_024;
 
-/// Rows that room is made for before they are computed.
-const MOST_RESERVED: usize = 1 << 24;
+/// The nodes that some results need, in order, and how often each is read.
+pub(crate) struct Schedule {
+    nodes: Vec<usize>,
+    reads: Vec<usize>,
+    results: Vec<usize>,
+}
 
-impl RowFn {
-    /// Checks types, sizes and column numbers, as [`RowFn::evaluate`] does before it starts.
-    ///
-    /// # Errors
-    /// Says what is wrong with the expression.
-    pub fn check(&self) -> Result<(), RowError> {
-        compile(self).map(|_| ())
-    }
-
-    /// Computes the function for `rows` rows of `columns`, which are in the order of
-    /// [`RowFn::columns`].
-    ///
-    /// # Errors
-    /// Only when the columns do not fit in count, length or type, or the expression is not well formed.
-    pub fn evaluate(&self, columns: &[&Column], rows: usize) -> Result<Column, RowError> {
-        self.check_binding(columns, rows)?;
-        let steps = compile(self)?;
-        let mut result = Output::new(self.ty, rows);
-        let mut start = 0;
-        while start < rows {
-            let end = rows.min(start + BATCH);
-            let lane = run(&steps, columns, start, end).ok_or(RowError::Unsound)?;
-            result.append(lane, end - start);
-            start = end;
-        }
-        result.finish()
-    }
-
-    /// Computes the function for one row of `values`, which are in the order of [`RowFn::columns`].
-    ///
-    /// # Errors
-    /// Only when the values do not fit in count or type, or the expression is not well formed.
-    pub fn evaluate_one(&self, values: &[Scalar]) -> Result<Scalar, RowError> {
-        if values.len() != self.columns.len() {
-            return Err(RowError::ColumnCount {
-                expected: self.columns.len(),
-                found: values.len(),
-            });
-        }
-        let mut columns = Vec::with_capacity(values.len());
-        for (value, reads) in values.iter().zip(&self.columns) {
-            columns.push(Column::one(value, reads.ty).map_err(|error| match error {
-                RowError::ColumnType { expected, found, .. } => {
-                    RowError::ColumnType { column: reads.name.clone(), expected, found }
-                }
-                other => other,
-            })?);
-        }
-        let columns: Vec<&Column> = columns.iter().collect();
-        Ok(self.evaluate(&columns, 1)?.get(0))
-    }
-
-    fn check_binding(&self, columns: &[&Column], rows: usize) -> Result<(), RowError> {
-        if columns.len() != self.columns.len() {
-            return Err(RowError::ColumnCount {
-                expected: self.columns.len(),
-                found: columns.len(),
-            });
-        }
-        for (column, reads) in columns.iter().zip(&self.columns) {
-            if column.len() != rows {
-                return Err(RowError::ColumnLength {
-                    column: reads.name.clone(),
-                    expected: rows,
-                    found: column.len(),
-                });
+impl Schedule {
+    /// What has to be computed for these nodes.
+    pub(crate) fn of(graph: &Graph<'_>, results: Vec<usize>) -> Self {
+        let mut reads = vec![0; graph.nodes.len()];
+        let count = |reads: &mut Vec<usize>, node: usize| {
+            if let Some(reads) = reads.get_mut(node) {
+                *reads += 1;
             }
-            if column.ty() != reads.ty {
-                return Err(RowError::ColumnType {
-                    column: reads.name.clone(),
-                    expected: reads.ty,
-                    found: column.ty(),
-                });
+        };
+        results.iter().for_each(|node| count(&mut reads, *node));
+        let mut nodes = Vec::new();
+        for (place, node) in graph.nodes.iter().enumerate().rev() {
+            if reads.get(place).is_some_and(|reads| *reads > 0) {
+                nodes.push(place);
+                node.reads.iter().for_each(|node| count(&mut reads, *node));
             }
         }
-        Ok(())
+        nodes.reverse();
+        Self { nodes, reads, results }
+    }
+
+    /// Computes rows `start..end` of the results. `None` where the graph is not what was checked.
+    pub(crate) fn run<'a>(
+        &self,
+        graph: &'a Graph<'_>,
+        columns: &[&'a Column],
+        start: usize,
+        end: usize,
+    ) -> Option<Vec<Lane<'a>>> {
+        let mut slots: Slots<'a> = Slots { lanes: Vec::new(), reads: self.reads.clone() };
+        slots.lanes.resize_with(graph.nodes.len(), || None);
+        for place in &self.nodes {
+            let lane = compute(graph.nodes.get(*place)?, &mut slots, columns, start, end)?;
+            *slots.lanes.get_mut(*place)? = Some(lane);
+        }
+        self.results.iter().map(|node| slots.take(*node)).collect()
     }
 }
 
-fn run<'a>(
-    steps: &[Step<'a>],
+/// The lanes of one batch that are still to be read.
+struct Slots<'a> {
+    lanes: Vec<Option<Lane<'a>>>,
+    reads: Vec<usize>,
+}
+
+impl<'a> Slots<'a> {
+    /// The lane of a node: itself for the last reader, which may change it in place, else a copy.
+    fn take(&mut self, node: usize) -> Option<Lane<'a>> {
+        let reads = self.reads.get_mut(node)?;
+        *reads = reads.checked_sub(1)?;
+        let slot = self.lanes.get_mut(node)?;
+        if *reads == 0 { slot.take() } else { slot.clone() }
+    }
+}
+
+fn compute<'a>(
+    node: &'a Node<'_>,
+    slots: &mut Slots<'a>,
     columns: &[&'a Column],
     start: usize,
     end: usize,
 ) -> Option<Lane<'a>> {
     let count = end - start;
-    let mut stack: Vec<Lane<'a>> = Vec::new();
-    for step in steps {
-        let lane = match step {
-            Step::Column(number) => Lane::of_column(columns.get(*number)?, start..end),
-            Step::Constant(value) => Lane::of_scalar(value, count),
-            Step::Unary(op, ty) => unary(*op, *ty, stack.pop()?)?,
-            Step::Binary(kernel) => {
-                let (right, left) = (stack.pop()?, stack.pop()?);
-                match kernel {
-                    Some(kernel) => kernel.run(left, right)?,
-                    None => Lane::nothing(),
-                }
-            }
-            Step::If => {
-                let (second, first, condition) = (stack.pop()?, stack.pop()?, stack.pop()?);
-                choose_by(condition, first, second, count)?
-            }
-            Step::Coalesce => {
-                let (second, first) = (stack.pop()?, stack.pop()?);
-                coalesce(first, second, count)?
-            }
-            Step::IsNone => {
-                let missing = stack.pop()?.presence(count).into_iter().map(|here| !here).collect();
-                Lane { data: Data::truth(missing), valid: None }
-            }
-            Step::In(members) => members.test(stack.pop()?, count),
-            Step::Concat(types) => {
-                let pieces = stack.split_off(stack.len().checked_sub(types.len())?);
-                print::concat(pieces, types, count)
-            }
-            Step::Call(function) => {
-                let takes = function.signature().count;
-                let arguments = stack.split_off(stack.len().checked_sub(takes)?);
-                functions::call(*function, arguments)?
-            }
-        };
-        stack.push(lane);
+    let mut operands = Vec::with_capacity(node.reads.len());
+    for read in &node.reads {
+        operands.push(slots.take(*read)?);
     }
-    stack.pop()
+    let mut next = operands.drain(..);
+    Some(match &node.step {
+        Step::Column(number) => Lane::of_column(columns.get(*number)?, start..end),
+        Step::Constant(value) => Lane::of_scalar(value, count),
+        Step::Unary(op, ty) => unary(*op, *ty, next.next()?)?,
+        Step::Binary(infix) => match infix {
+            Some(infix) => infix.run(next.next()?, next.next()?)?,
+            None => Lane::nothing(),
+        },
+        Step::If => choose_by(next.next()?, next.next()?, next.next()?, count)?,
+        Step::Coalesce => coalesce(next.next()?, next.next()?, count)?,
+        Step::IsNone => {
+            let missing = next.next()?.presence(count).into_iter().map(|here| !here).collect();
+            Lane { data: Data::truth(missing), valid: None }
+        }
+        Step::In(members) => members.test(next.next()?, count),
+        Step::Concat(types) => print::concat(next.collect(), types, count),
+        Step::Call(function) => functions::call(*function, next.collect())?,
+    })
 }
 
 fn unary<'a>(op: UnaryOp, ty: Option<Ty>, operand: Lane<'a>) -> Option<Lane<'a>> {
@@ -227,58 +191,4 @@ fn select_text<'a>(
         if *takes { first.share(place) } else { second.share(place) }
     };
     takes.iter().enumerate().map(pick).collect()
-}
-
-/// The result while batches arrive.
-struct Output {
-    values: Values,
-    valid: Vec<bool>,
-    missing: bool,
-}
-
-impl Output {
-    fn new(ty: Ty, rows: usize) -> Self {
-        let mut values = Values::empty(ty);
-        values.reserve(rows.min(MOST_RESERVED));
-        Self { values, valid: Vec::new(), missing: false }
-    }
-
-    fn append(&mut self, lane: Lane<'_>, count: usize) {
-        let absent = matches!(lane.data, Data::Nothing) || lane.valid.is_some();
-        if absent && !self.missing {
-            self.missing = true;
-            self.valid = vec![true; self.values.len()];
-        }
-        if self.missing {
-            self.valid.extend(lane.presence(count));
-        }
-        match (&mut self.values, lane.data) {
-            (Values::Float(out) | Values::Int(out) | Values::Size(out), Data::Number(values)) => {
-                out.extend_from_slice(&values)
-            }
-            (Values::Bool(out), Data::Truth(values)) => out.extend_from_slice(&values),
-            (Values::Time(out) | Values::Duration(out), Data::Nanos(values)) => {
-                out.extend_from_slice(&values);
-            }
-            (Values::Str(out), Data::Text(values)) => {
-                values.iter().for_each(|value| out.push(value));
-            }
-            (out, _) => pad(out, count),
-        }
-    }
-
-    fn finish(self) -> Result<Column, RowError> {
-        Column::new(self.values, self.missing.then_some(self.valid))
-    }
-}
-
-fn pad(values: &mut Values, count: usize) {
-    match values {
-        Values::Float(out) | Values::Int(out) | Values::Size(out) => {
-            out.resize(out.len() + count, 0.0);
-        }
-        Values::Bool(out) => out.resize(out.len() + count, false),
-        Values::Time(out) | Values::Duration(out) => out.resize(out.len() + count, 0),
-        Values::Str(out) => (0..count).for_each(|_| out.push("")),
-    }
 }

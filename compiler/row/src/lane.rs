@@ -12,12 +12,14 @@ use std::ops::Range;
 pub(crate) type Valid<'a> = Option<Cow<'a, [bool]>>;
 
 /// One batch of an operand.
+#[derive(Clone)]
 pub(crate) struct Lane<'a> {
     pub(crate) data: Data<'a>,
     pub(crate) valid: Valid<'a>,
 }
 
 /// The values of a batch.
+#[derive(Clone)]
 pub(crate) enum Data<'a> {
     /// Missing everywhere, of no type yet.
     Nothing,
@@ -32,6 +34,7 @@ pub(crate) enum Data<'a> {
 }
 
 /// Text of a batch.
+#[derive(Clone)]
 pub(crate) enum Strings<'a> {
     /// Rows of a column.
     Rows(&'a Text, Range<usize>),

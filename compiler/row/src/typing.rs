@@ -1,8 +1,8 @@
 //! The one table of operand and result types, used by the checker and by the interpreter.
 
 use crate::error::TypeError;
+use crate::infix::Infix;
 use crate::ir::{BinaryOp, Function, Ty, UnaryOp};
-use crate::kernel::Kernel;
 
 /// What every argument of a function has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,23 +162,23 @@ pub fn binary_result(op: BinaryOp, left: Ty, right: Ty) -> Option<Ty> {
 }
 
 /// What an infix operator does to operands of these types, and the type of its result.
-pub(crate) fn binary(op: BinaryOp, left: Ty, right: Ty) -> Option<(Kernel, Ty)> {
+pub(crate) fn binary(op: BinaryOp, left: Ty, right: Ty) -> Option<(Infix, Ty)> {
     use BinaryOp::{Add, And, Divide, Multiply, Or, Remainder, Subtract};
     match op {
         Add | Subtract => sum(op, left, right),
         Multiply | Divide | Remainder => product(op, left, right),
         And | Or => (left == Ty::Bool && right == Ty::Bool)
-            .then_some((if op == And { Kernel::And } else { Kernel::Or }, Ty::Bool)),
-        _ => comparison(op, left, right).map(|kernel| (kernel, Ty::Bool)),
+            .then_some((if op == And { Infix::And } else { Infix::Or }, Ty::Bool)),
+        _ => comparison(op, left, right).map(|infix| (infix, Ty::Bool)),
     }
 }
 
-fn sum(op: BinaryOp, left: Ty, right: Ty) -> Option<(Kernel, Ty)> {
+fn sum(op: BinaryOp, left: Ty, right: Ty) -> Option<(Infix, Ty)> {
     use Ty::{Duration, Float, Int, Size, Time};
     let add = op == BinaryOp::Add;
-    let float = if add { Kernel::Add } else { Kernel::Subtract };
-    let whole = if add { Kernel::AddWhole } else { Kernel::SubtractWhole };
-    let nanos = if add { Kernel::AddNanos } else { Kernel::SubtractNanos };
+    let float = if add { Infix::Add } else { Infix::Subtract };
+    let whole = if add { Infix::AddWhole } else { Infix::SubtractWhole };
+    let nanos = if add { Infix::AddNanos } else { Infix::SubtractNanos };
     match (left, right) {
         (Int, Int) => Some((whole, Int)),
         (Size, Size) => Some((whole, Size)),
@@ -191,38 +191,38 @@ fn sum(op: BinaryOp, left: Ty, right: Ty) -> Option<(Kernel, Ty)> {
     }
 }
 
-fn product(op: BinaryOp, left: Ty, right: Ty) -> Option<(Kernel, Ty)> {
+fn product(op: BinaryOp, left: Ty, right: Ty) -> Option<(Infix, Ty)> {
     use BinaryOp::{Divide, Multiply, Remainder};
     use Ty::{Duration, Float, Int, Size};
     match (op, left, right) {
-        (Multiply, Int, Int) => Some((Kernel::MultiplyWhole, Int)),
-        (Multiply, Float | Int, Float | Int) => Some((Kernel::Multiply, Float)),
+        (Multiply, Int, Int) => Some((Infix::MultiplyWhole, Int)),
+        (Multiply, Float | Int, Float | Int) => Some((Infix::Multiply, Float)),
         (Multiply, Size, Float | Int) | (Multiply, Float | Int, Size) => {
-            Some((Kernel::ScaleSize, Size))
+            Some((Infix::ScaleSize, Size))
         }
-        (Multiply, Duration, Int) => Some((Kernel::MultiplyNanosWhole, Duration)),
-        (Multiply, Duration, Float) => Some((Kernel::MultiplyNanos, Duration)),
-        (Multiply, Int, Duration) => Some((Kernel::WholeMultiplyNanos, Duration)),
-        (Multiply, Float, Duration) => Some((Kernel::NumberMultiplyNanos, Duration)),
-        (Divide, Float | Int, Float | Int) | (Divide, Size, Size) => Some((Kernel::Divide, Float)),
-        (Divide, Size, Float | Int) => Some((Kernel::DivideSize, Size)),
-        (Divide, Duration, Duration) => Some((Kernel::NanosRatio, Float)),
-        (Divide, Duration, Int) => Some((Kernel::DivideNanosWhole, Duration)),
-        (Divide, Duration, Float) => Some((Kernel::DivideNanos, Duration)),
-        (Remainder, Int, Int) => Some((Kernel::RemainderWhole, Int)),
-        (Remainder, Float | Int, Float | Int) => Some((Kernel::Remainder, Float)),
+        (Multiply, Duration, Int) => Some((Infix::MultiplyNanosWhole, Duration)),
+        (Multiply, Duration, Float) => Some((Infix::MultiplyNanos, Duration)),
+        (Multiply, Int, Duration) => Some((Infix::WholeMultiplyNanos, Duration)),
+        (Multiply, Float, Duration) => Some((Infix::NumberMultiplyNanos, Duration)),
+        (Divide, Float | Int, Float | Int) | (Divide, Size, Size) => Some((Infix::Divide, Float)),
+        (Divide, Size, Float | Int) => Some((Infix::DivideSize, Size)),
+        (Divide, Duration, Duration) => Some((Infix::NanosRatio, Float)),
+        (Divide, Duration, Int) => Some((Infix::DivideNanosWhole, Duration)),
+        (Divide, Duration, Float) => Some((Infix::DivideNanos, Duration)),
+        (Remainder, Int, Int) => Some((Infix::RemainderWhole, Int)),
+        (Remainder, Float | Int, Float | Int) => Some((Infix::Remainder, Float)),
         _ => None,
     }
 }
 
-fn comparison(op: BinaryOp, left: Ty, right: Ty) -> Option<Kernel> {
-    let compare = crate::kernel::Compare::of(op)?;
+fn comparison(op: BinaryOp, left: Ty, right: Ty) -> Option<Infix> {
+    let compare = crate::infix::Compare::of(op)?;
     match alike(left, right)? {
-        Ty::Float | Ty::Int | Ty::Size => Some(Kernel::CompareNumbers(compare)),
-        Ty::Time | Ty::Duration => Some(Kernel::CompareNanos(compare)),
-        Ty::Str => Some(Kernel::CompareText(compare)),
+        Ty::Float | Ty::Int | Ty::Size => Some(Infix::CompareNumbers(compare)),
+        Ty::Time | Ty::Duration => Some(Infix::CompareNanos(compare)),
+        Ty::Str => Some(Infix::CompareText(compare)),
         Ty::Bool if matches!(op, BinaryOp::Equal | BinaryOp::NotEqual) => {
-            Some(Kernel::CompareTruth(compare))
+            Some(Infix::CompareTruth(compare))
         }
         Ty::Bool => None,
     }

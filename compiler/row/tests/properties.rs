@@ -6,7 +6,7 @@ mod sample;
 
 use pipe_row::ir::{BinaryOp, Expr, RowFn, Scalar, Ty, UnaryOp};
 use pipe_row::typing::{alike, binary_result};
-use pipe_row::{BATCH, Column, Values};
+use pipe_row::{BATCH, Column, Program, Values};
 use proptest::prelude::*;
 use sample::{Choices, bind, collect, columns};
 
@@ -30,6 +30,25 @@ proptest! {
         let single = rows.iter().map(|row| function.evaluate_one(row).unwrap());
         let expected = collect(function.ty, single.cycle().take(many.len()));
         prop_assert!(result.identical(&expected), "{result:?}\n{expected:?}");
+    }
+
+    #[test]
+    fn functions_run_together_give_what_each_gives_alone(
+        shapes in proptest::collection::vec(choices(), 1..5),
+        data in choices(),
+    ) {
+        let functions: Vec<RowFn> =
+            shapes.iter().map(|shape| sample::function(&mut Choices::new(shape))).collect();
+        let rows = sample::rows(&mut Choices::new(&data), 20);
+        let all = bind(&rows, &columns());
+        let program = Program::new(&functions.iter().collect::<Vec<_>>()).unwrap();
+        let place = |name: &str| columns().iter().position(|c| c.name == name).unwrap();
+        let bound: Vec<&Column> = program.columns().iter().map(|c| &all[place(&c.name)]).collect();
+        let together = program.run(&bound, rows.len()).unwrap();
+        prop_assert_eq!(together.len(), functions.len());
+        for (function, column) in functions.iter().zip(&together) {
+            prop_assert!(column.identical(&evaluate(function, &all, rows.len())));
+        }
     }
 
     #[test]

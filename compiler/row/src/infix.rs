@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// An infix operator for operands of known types. `Whole` and `Size` results are missing unless exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kernel {
+pub(crate) enum Infix {
     Add,
     Subtract,
     Multiply,
@@ -73,8 +73,8 @@ impl Compare {
     }
 }
 
-impl Kernel {
-    /// Runs over one batch. `None` where the operands are not what the kernel is for.
+impl Infix {
+    /// Runs over one batch. `None` where the operands are not what it is for.
     pub(crate) fn run<'a>(self, left: Lane<'a>, right: Lane<'a>) -> Option<Lane<'a>> {
         match self {
             Self::And => return kleene(left, right, false),
@@ -191,7 +191,7 @@ fn multiply_whole(nanos: i64, by: f64) -> Option<i64> {
 
 /// Exact quotient, halves away from zero; none for a zero divisor.
 #[expect(clippy::cast_possible_truncation, reason = "whole numbers lie within 2^53")]
-fn divide_whole(nanos: i64, by: f64) -> Option<i64> {
+pub(crate) fn divide_whole(nanos: i64, by: f64) -> Option<i64> {
     let (nanos, by) = (i128::from(nanos), by as i128);
     let quotient = nanos.checked_div(by)?;
     let rest = nanos.checked_rem(by)?;
