@@ -8,6 +8,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("eval", include_str!("../eval.pipe")),
     ("list", include_str!("../list.pipe")),
     ("logs", include_str!("../logs.pipe")),
+    ("lora", include_str!("../lora.pipe")),
     ("math", include_str!("../math.pipe")),
     ("metrics", include_str!("../metrics.pipe")),
     ("model", include_str!("../model.pipe")),

@@ -2,6 +2,7 @@
 
 mod plan;
 mod resolve;
+mod shapes;
 mod types;
 
 pub use pipe_grammar::codes::Code;
@@ -18,7 +19,7 @@ pub fn all() -> Vec<Code> {
 /// The codes of the compiler.
 #[must_use]
 pub fn own() -> Vec<Code> {
-    [resolve::CODES, types::CODES, plan::CODES].concat()
+    [resolve::CODES, types::CODES, shapes::CODES, plan::CODES].concat()
 }
 
 /// A page: what it means and why, what causes it, and what to write instead.

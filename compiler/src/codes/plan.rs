@@ -125,6 +125,17 @@ Check the spelling, or make the file first.",
 Run with `--set corpus=docs.jsonl`, or write a default behind `=`.",
     ),
     page(
+        "plan::memory",
+        "more memory than the machine has",
+        "The estimate is a lower bound: fp32 weights with their gradient and the two moments of AdamW (16 bytes a weight), and
+what one micro-batch leaves behind for the backward pass; for tables, the size of the files.
+
+  let large = model.decoder({ layers: 80, width: 8192, heads: 64, context: 4096 }, vocab: 32000)
+  output trained = train.fit(large, data: rows, steps: 100, optimizer: optim.adamw(lr: 1e-4))
+
+Take a smaller model, a smaller `batch` with more `accumulate`, or `recompute: true`.",
+    ),
+    page(
         "plan::no_gpu",
         "a GPU is asked for, and there is none",
         "Nothing falls back to the CPU silently: it could take a hundred times longer.

@@ -38,6 +38,8 @@ pub(crate) struct Draft {
     pub(crate) streamable: bool,
     pub(crate) effect: bool,
     pub(crate) group: Option<Group>,
+    /// Bytes of memory that it needs at the least, where a bound is known.
+    pub(crate) estimate: Option<u64>,
 }
 
 /// What makes nodes one batch group: a label, and arguments that are equal.
@@ -63,6 +65,7 @@ impl<'a> Evaluator<'a> {
         call: NativeCall<'a>,
         ty: Type,
         origin: Rc<Origin>,
+        estimate: Option<u64>,
     ) -> Typed<'a> {
         let native = Rc::clone(&call.native);
         let mut args = BTreeMap::new();
@@ -81,6 +84,9 @@ impl<'a> Evaluator<'a> {
                 let given = call.values.get(&param.name);
                 given.cloned().and_then(|given| self.arg(&given))
             };
+            if let Some(Arg::Files(files)) = &arg {
+                self.check_files_fit(&call, files);
+            }
             let Some(arg) = arg else { return Typed::unknown(ty) };
             args.insert(param.name.clone(), arg);
         }
@@ -112,6 +118,7 @@ impl<'a> Evaluator<'a> {
             streamable: native.streamable,
             effect: native.effect,
             group: group_of(&native),
+            estimate,
         };
         let Some(node) = self.add(draft) else { return Typed::unknown(ty) };
         let origin = self.own_origin(node, origin, &native);
@@ -338,6 +345,7 @@ impl<'a> Evaluator<'a> {
             streamable: false,
             effect: false,
             group: None,
+            estimate: None,
         };
         match self.add(draft) {
             Some(node) => {

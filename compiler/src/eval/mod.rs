@@ -25,6 +25,7 @@ mod params;
 mod parts;
 mod row;
 mod scalar;
+mod shapes;
 mod signature;
 mod value;
 mod written;
@@ -84,6 +85,8 @@ pub(crate) struct Evaluator<'a> {
     pub(crate) drafts: Vec<Draft>,
     /// Drafts by key and cache policy.
     keyed: BTreeMap<(crate::key::Key, bool), usize>,
+    /// Shapes of models and of rows of tokens, by the draft that makes them.
+    shapes: BTreeMap<usize, shapes::Shape>,
     pub(crate) leaves: Vec<Leaf>,
     pub(crate) roots: Vec<Root>,
     pub(crate) params: Vec<ParamInfo>,
@@ -135,6 +138,7 @@ impl<'a> Evaluator<'a> {
             signatures: BTreeMap::new(),
             drafts: Vec::new(),
             keyed: BTreeMap::new(),
+            shapes: BTreeMap::new(),
             leaves: Vec::new(),
             roots: Vec::new(),
             params: Vec::new(),

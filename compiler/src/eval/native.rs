@@ -56,6 +56,7 @@ impl<'a> Evaluator<'a> {
         self.check_columns(&mut call);
         let ty = self.result_type(&mut call);
         let origin = self.origin_of(&mut call);
+        let shape = self.shape_of(&mut call);
         if call.broken
             || ty.is_error()
             || !self.drafting()
@@ -63,7 +64,10 @@ impl<'a> Evaluator<'a> {
         {
             return self.without_node(&call, ty);
         }
-        self.draft(call, ty, origin)
+        let memory = self.memory_of(&call);
+        let made = self.draft(call, ty, origin, memory);
+        self.shaped(&made.value, shape);
+        made
     }
 
     /// The value of a call that makes no node.

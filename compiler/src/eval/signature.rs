@@ -32,6 +32,10 @@ pub(crate) struct Native {
     pub(crate) scores: Option<String>,
     /// Parameters whose equal values make nodes one batch group.
     pub(crate) group: Vec<String>,
+    /// What it does to the shapes of models and of rows of tokens.
+    pub(crate) shape: Option<String>,
+    /// How its need of memory is estimated.
+    pub(crate) memory: Option<String>,
     pub(crate) params: Vec<NativeParam>,
     pub(crate) result: Type,
 }
@@ -124,6 +128,8 @@ impl<'a> Evaluator<'a> {
             fits: None,
             scores: None,
             group: Vec::new(),
+            shape: None,
+            memory: None,
             params: Vec::new(),
             result: Type::Error,
         };
@@ -149,6 +155,8 @@ impl<'a> Evaluator<'a> {
                 "fold" => native.fold = truth,
                 "fits" => native.fits = text,
                 "scores" => native.scores = text,
+                "shape" => native.shape = text,
+                "memory" => native.memory = text,
                 "group" => {
                     let names = text.unwrap_or_default();
                     native.group = names.split(',').map(|name| name.trim().to_owned()).collect();

@@ -157,6 +157,7 @@ impl Annotations {
             gpu: 0,
             device: "cpu".into(),
             memory: None,
+            estimate: None,
             exclusive: false,
             level: 0,
             group: None,

@@ -147,6 +147,7 @@ fn node(
         runs: Annotations {
             worker: draft.worker,
             memory: draft.attributes.memory,
+            estimate: draft.estimate,
             retry: draft.attributes.retry,
             timeout: draft.attributes.timeout,
             cache: !draft.attributes.cache_off,

@@ -120,6 +120,9 @@ pub struct Annotations {
     pub device: String,
     /// Bytes asked for by `@memory`.
     pub memory: Option<u64>,
+    /// Bytes that it needs at the least, where a bound is known.
+    #[serde(default)]
+    pub estimate: Option<u64>,
     /// No other node runs beside it.
     pub exclusive: bool,
     /// Longest path from a source, in nodes.

@@ -191,6 +191,11 @@ impl Type {
     }
 
     /// Whether values of it are made by ops only.
+    pub(crate) fn is_artifact_named(&self, name: &str) -> bool {
+        matches!(self, Self::Artifact(artifact) if &*artifact.name == name)
+    }
+
+    /// Whether it is an opaque result of an op.
     pub(crate) fn is_artifact(&self) -> bool {
         matches!(self, Self::Table(_) | Self::Artifact(_))
     }

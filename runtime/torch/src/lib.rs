@@ -7,6 +7,7 @@
 
 pub mod eval;
 pub mod fault;
+pub mod lora;
 pub mod model;
 pub mod nn;
 pub mod optim;
@@ -28,6 +29,7 @@ pub const TORCH: &str = "2.11.0";
 #[must_use]
 pub fn plain_ops() -> Vec<Box<dyn Op>> {
     vec![
+        Box::new(lora::init::Init),
         Box::new(model::make::Make),
         Box::new(model::package::Package),
         Box::new(eval::perplexity::Perplexity),

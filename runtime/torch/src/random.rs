@@ -36,7 +36,7 @@ impl Random {
 
     /// In (0, 1], with 53 random bits.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in an f64")]
-    fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 

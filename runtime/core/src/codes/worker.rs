@@ -169,6 +169,16 @@ or by a `pipe` of another version.
 Let `pipe` start it, and build both from one source.",
     ),
     page(
+        "run::target",
+        "an adapter for a module that the model does not have",
+        "An adapter changes the linear modules that its `targets` name; a name that matches none would train nothing.
+Where the model's shape is known before the run, `pipe check` finds it (`shapes::target`).
+
+  let adapter = lora.init(base, rank: 8, targets: [\"query\"])
+
+The message lists the modules of the model.",
+    ),
+    page(
         "run::torch",
         "libtorch refused a computation",
         "A computation failed inside libtorch, usually because tensors do not fit together. The message names what was

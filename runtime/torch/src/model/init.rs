@@ -38,7 +38,7 @@ fn deviation(config: &Config, name: &str) -> Option<f64> {
 }
 
 /// A stream per tensor, so that one tensor's shape never changes another's values.
-fn stream(seed: i64, name: &str) -> Random {
+pub(crate) fn stream(seed: i64, name: &str) -> Random {
     let digest = blake3::hash(name.as_bytes());
     let mut number = [0; 8];
     number.copy_from_slice(digest.as_bytes().first_chunk::<8>().unwrap_or(&[0; 8]));
