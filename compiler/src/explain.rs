@@ -2,7 +2,7 @@
 //!
 //! Whether a node is cached is known to the store, not to the compiler: states are handed in.
 
-use crate::plan::{Node, Plan, Worker};
+use crate::plan::{Arg, Body, Node, Plan, Worker};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -40,11 +40,11 @@ pub fn json(plan: &Plan, states: &[State]) -> Value {
 
 fn node_json(node: &Node, state: Option<&State>) -> Value {
     let runs = &node.runs;
-    json!({
+    let mut shown = json!({
         "id": node.name,
         "op": node.op,
         "key": node.key,
-        "state": state.map_or("run", |state| state.state.as_str()),
+        "state": state_of(node, state),
         "why": state.map_or("", |state| state.why.as_str()),
         "level": runs.level,
         "group": runs.group,
@@ -59,7 +59,44 @@ fn node_json(node: &Node, state: Option<&State>) -> Value {
             "memory": runs.memory,
             "exclusive": runs.exclusive,
         },
+    });
+    let bodies: serde_json::Map<String, Value> =
+        bodies(node).map(|(name, body)| (name.to_owned(), body_json(body))).collect();
+    if let (Some(shown), false) = (shown.as_object_mut(), bodies.is_empty()) {
+        shown.insert("bodies".into(), Value::Object(bodies));
+    }
+    shown
+}
+
+/// A driver that will run expands: which nodes it makes is known then.
+fn state_of<'s>(node: &Node, state: Option<&'s State>) -> &'s str {
+    match state.map_or("run", |state| state.state.as_str()) {
+        "run" if bodies(node).next().is_some() => "expand",
+        other => other,
+    }
+}
+
+/// The bodies of a driver by the names of its arguments; nothing for other nodes.
+pub fn bodies(node: &Node) -> impl Iterator<Item = (&str, &Body)> {
+    node.args.iter().filter_map(|(name, arg)| match arg {
+        Arg::Body(body) => Some((name.as_str(), &**body)),
+        _ => None,
     })
+}
+
+/// What a driver makes for each point: names are relative, the body's own result has none.
+fn body_json(body: &Body) -> Value {
+    let nodes = body.nodes.iter().map(|node| {
+        let mut shown =
+            json!({ "name": node.name, "op": node.op, "type": node.ty, "call": node.call });
+        let inner: serde_json::Map<String, Value> =
+            bodies(node).map(|(name, body)| (name.to_owned(), body_json(body))).collect();
+        if let (Some(shown), false) = (shown.as_object_mut(), inner.is_empty()) {
+            shown.insert("bodies".into(), Value::Object(inner));
+        }
+        shown
+    });
+    json!({ "bound": body.bound, "nodes": nodes.collect::<Vec<_>>() })
 }
 
 /// The plan as a Graphviz graph.
@@ -68,9 +105,10 @@ pub fn dot(plan: &Plan, states: &[State]) -> String {
     let mut text =
         String::from("digraph plan {\n  rankdir = LR;\n  node [shape = box, style = rounded];\n");
     for (at, node) in plan.nodes.iter().enumerate() {
-        let state = states.get(at).map_or("run", |state| state.state.as_str());
+        let state = state_of(node, states.get(at));
         let style = match (state, node.runs.worker) {
             ("cached", _) => ", color = gray, fontcolor = gray",
+            ("expand", _) => ", peripheries = 2",
             (_, Worker::Torch) => ", style = \"rounded,bold\"",
             _ => "",
         };

@@ -6,6 +6,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("detect", include_str!("../detect.pipe")),
     ("dist", include_str!("../dist.pipe")),
     ("eval", include_str!("../eval.pipe")),
+    ("flow", include_str!("../flow.pipe")),
     ("list", include_str!("../list.pipe")),
     ("logs", include_str!("../logs.pipe")),
     ("lora", include_str!("../lora.pipe")),

@@ -109,6 +109,19 @@ Name a file, or all files of a folder with a pattern:
   let t = data.read(\"logs/*.csv\")",
     ),
     page(
+        "plan::known_before",
+        "something that must be known before the run",
+        "Columns, files and attributes are part of the plan: they are checked, digested and obeyed before anything runs. A
+result, or a variable that takes its values in the run, comes too late for that.
+
+  let names = if t.rows > 3 { [\"cpu\", \"mem\"] } else { [\"cpu\"] }
+  output parts = for name in names { t |> data.select([name]) }
+
+Take the value from a `param`, or from a list that the program writes; such a list unfolds before the run:
+
+  output parts = for name in [\"cpu\", \"mem\"] { t |> data.select([name]) }",
+    ),
+    page(
         "plan::missing_file",
         "a data file that does not exist",
         "Paths are relative to the folder of the program. Patterns such as `*.csv` must match at least one file.
@@ -169,12 +182,16 @@ Give a value that meets it.",
     page(
         "plan::runtime_choice",
         "a choice that would have to be made during the run",
-        "The plan is known before anything runs, so the length of a list, the branch of an `if` between artifacts and the
-order of a list cannot depend on the results of ops.
+        "`if`, `for` and `iterate` over results are decided in the run. What the shape of the plan depends on is not: the
+ends of a range, the list behind `in`, which function is called.
 
-  let best = if score.f1 > 0.8 { model_a } else { model_b }
+  let t = data.read(\"table.csv\")
+  output steps = for step in 0..t.rows { step }
 
-Decide by a `param`, choose between scalars (these are computed in the run), or make the condition a `check`.",
+Let a `param` or the program say it, or walk a list that a result holds:
+
+  param steps: int = 10
+  output steps = for step in 0..steps { step }",
     ),
     page(
         "plan::table_head",

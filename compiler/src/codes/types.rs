@@ -195,8 +195,15 @@ pub(super) const CODES: &[Code] = &[
     ),
     page(
         "types::run_time_in_row",
-        "the result of an op inside a function of rows",
-        "Functions of rows see their row and constants; they are part of cache keys.\n\n  table |> data.filter(row => row.x > limit.value)\n\nGive the result to an op as an argument, or join it to the table.",
+        "a result inside a function of rows that is no single value",
+        "A function of rows sees its row, constants, and single results such as `limit.value`; the run puts their values in.
+A list, a record or a table cannot stand there.
+
+  table |> data.filter(row => row.host in busy.hosts)
+
+Compare with single results, or join the values to the table as a column:
+
+  table |> data.filter(row => row.host == busy.host)",
     ),
     page(
         "types::split_share",

@@ -111,6 +111,12 @@ impl<'a> Evaluator<'a> {
                 }
                 (Some("else"), Some(Const::Str(word))) if word == "cpu" => gpu.or_cpu = true,
                 _ if value.is_unknown() => {}
+                _ if super::known::in_run(&value) => {
+                    let given = super::arguments::Given { value, span: arg.value.span };
+                    let why = "attributes say where and how nodes run";
+                    self.unknown_before("the value of `@gpu`", &given, why);
+                    return None;
+                }
                 _ => {
                     self.wrong_attribute(
                         attr,
@@ -136,6 +142,12 @@ impl<'a> Evaluator<'a> {
         };
         let value = self.expr(&arg.value, scope);
         if value.is_unknown() {
+            return None;
+        }
+        if super::known::in_run(&value) {
+            let what = format!("the value of `@{}`", attr.name.text);
+            let given = super::arguments::Given { value, span: arg.value.span };
+            self.unknown_before(&what, &given, "attributes say where and how nodes run");
             return None;
         }
         let fitted = self.fit(value, ty, &mut Bindings::default(), arg.value.span);

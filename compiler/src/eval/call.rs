@@ -7,7 +7,6 @@ use crate::resolve::{DeclId, ModuleId, name_span};
 use crate::types::{Bindings, Type};
 use pipe_grammar::ast::{Arg, Block, Expr, ExprKind, FnDecl, Item, Name};
 use pipe_grammar::{Problem, Span};
-use pipe_row::ir::RowFn;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -33,8 +32,10 @@ pub(crate) struct NativeCall<'a> {
 /// A row function with the type of its result.
 #[derive(Clone, Debug)]
 pub(crate) struct RowArgument {
-    pub(crate) function: Option<RowFn>,
+    pub(crate) function: Option<crate::plan::Arg>,
     pub(crate) ty: Type,
+    /// What it reads beside its row.
+    pub(crate) origin: super::Origin,
 }
 
 impl<'a> Evaluator<'a> {
@@ -71,11 +72,14 @@ impl<'a> Evaluator<'a> {
         scope: &Scope<'a>,
     ) -> Typed<'a> {
         if let ExprKind::Name(name) = &callee.kind
-            && name == "files"
             && scope.local(name).is_none()
             && !self.program.modules[scope.module].values.contains_key(name)
         {
-            return self.files(args, subject, span, scope);
+            match name.as_str() {
+                "files" => return self.files(args, subject, span, scope),
+                "iterate" => return self.iterate(callee.span, args, subject, span, scope),
+                _ => {}
+            }
         }
         let function = self.callee(callee, scope);
         let Value::Function(function) = &function.value else {
@@ -326,6 +330,9 @@ impl<'a> Evaluator<'a> {
         let fitted =
             self.fit(given.value.clone(), &Type::Path, &mut Bindings::default(), given.span);
         let pattern = fitted.ok().and_then(|value| value.text().map(str::to_owned));
+        if super::known::in_run(&given.value) {
+            return self.unknown_before("the pattern of `files`", &given, "it names files");
+        }
         let Some(pattern) = pattern else {
             let message = format!(
                 "`files` takes a pattern that is known before the run, and this is `{}`",

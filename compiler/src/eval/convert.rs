@@ -257,6 +257,15 @@ impl<'a> Evaluator<'a> {
             {
                 problem.help("it may be missing: give a value for that case with `value ?? other`")
             }
+            (_, Type::Optional(inner))
+                if inner.scalar().is_none()
+                    && accepts(wanted, inner, &mut Bindings::default()).is_ok() =>
+            {
+                let text = self.sources.slice(span);
+                let name = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                let name = if name && !text.is_empty() { text } else { "value" };
+                problem.help(format!("it may be missing: give another for that case, `{name} ?? other`, or use it where it is there, `if {name} != none {{ .. }} else {{ .. }}`"))
+            }
             (Type::Duration, Type::Int | Type::Float) => {
                 let text = self.sources.slice(span);
                 let number =

@@ -20,6 +20,7 @@ impl<'a> Evaluator<'a> {
         let outer_quiet = std::mem::replace(&mut self.quiet, 0);
         let outer_row = std::mem::replace(&mut self.in_row, 0);
         let outer_depth = std::mem::replace(&mut self.depth, 0);
+        let outer_frame = std::mem::take(&mut self.frame);
         let value = match &item.kind {
             ItemKind::Let(binding) => self.top_let(item, binding, name, &scope),
             ItemKind::Output(binding) => self.output(id, item, binding, name, &scope),
@@ -43,6 +44,7 @@ impl<'a> Evaluator<'a> {
         self.quiet = outer_quiet;
         self.in_row = outer_row;
         self.depth = outer_depth;
+        self.frame = outer_frame;
         value
     }
 
@@ -98,7 +100,10 @@ impl<'a> Evaluator<'a> {
         if self.in_row > 0 {
             return self.bound_value(binding, scope);
         }
-        let inner = format!("{}.{}", self.place.name, binding.name.text);
+        let inner = match self.place.name.as_str() {
+            "" => binding.name.text.clone(),
+            outer => format!("{outer}.{}", binding.name.text),
+        };
         let attributes = self.attributes(&item.attrs, scope);
         let place = Place {
             name: inner,
@@ -127,7 +132,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The node behind a declaration's value takes its name.
-    fn name_result(&mut self, value: &Typed<'a>) {
+    pub(super) fn name_result(&mut self, value: &Typed<'a>) {
         let node = match &value.value {
             Value::Node(node) if node.path.is_empty() => Some(node.node),
             Value::Record(fields) => {

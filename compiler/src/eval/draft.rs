@@ -40,6 +40,8 @@ pub(crate) struct Draft {
     pub(crate) group: Option<Group>,
     /// Bytes of memory that it needs at the least, where a bound is known.
     pub(crate) estimate: Option<u64>,
+    /// The frame that it belongs to: 0 is the program itself, others are bodies of drivers.
+    pub(crate) frame: u32,
 }
 
 /// What makes nodes one batch group: a label, and arguments that are equal.
@@ -79,7 +81,7 @@ impl<'a> Evaluator<'a> {
             } else if param.rest {
                 self.rest_arg(&call)
             } else if let Some(row) = call.rows.get(&param.name) {
-                row.function.clone().map(Arg::Row)
+                row.function.clone()
             } else {
                 let given = call.values.get(&param.name);
                 given.cloned().and_then(|given| self.arg(&given))
@@ -119,6 +121,7 @@ impl<'a> Evaluator<'a> {
             effect: native.effect,
             group: group_of(&native),
             estimate,
+            frame: self.frame.number,
         };
         let Some(node) = self.add(draft) else { return Typed::unknown(ty) };
         let origin = self.own_origin(node, origin, &native);
@@ -156,7 +159,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Key a draft and add it, or find the one that is the same.
-    fn add(&mut self, mut draft: Draft) -> Option<usize> {
+    pub(super) fn add(&mut self, mut draft: Draft) -> Option<usize> {
         if self.drafts.len() >= MAX_NODES {
             self.too_large(draft.span);
             return None;
@@ -174,14 +177,15 @@ impl<'a> Evaluator<'a> {
             },
         )?;
         draft.key = fields.key();
-        let known = self.keyed.get(&(draft.key, draft.attributes.cache_off)).copied();
+        let same = (draft.frame, draft.key, draft.attributes.cache_off);
+        let known = self.keyed.get(&same).copied();
         if let Some(known) = known {
             if let Some(first) = self.drafts.get_mut(known) {
                 first.also(draft);
             }
             return Some(known);
         }
-        self.keyed.insert((draft.key, draft.attributes.cache_off), self.drafts.len());
+        self.keyed.insert(same, self.drafts.len());
         self.drafts.push(draft);
         Some(self.drafts.len() - 1)
     }
@@ -190,7 +194,7 @@ impl<'a> Evaluator<'a> {
         let mut fields = BTreeMap::new();
         for (name, given) in &call.rest {
             let arg = match call.rows.get(*name) {
-                Some(row) => Arg::Row(row.function.clone()?),
+                Some(row) => row.function.clone()?,
                 None => self.arg(given)?,
             };
             fields.insert((*name).to_owned(), arg);
@@ -309,8 +313,7 @@ impl<'a> Evaluator<'a> {
         let mut origin = Origin::default();
         let mut args = BTreeMap::new();
         for (name, node) in reads {
-            origin.rows.add(&node.origin.rows);
-            origin.fitted.add(&node.origin.fitted);
+            origin.add(&node.origin);
             args.insert(name, Arg::Input(input(&node)));
         }
         if let ([only], pipe_row::ir::Expr::Column(_)) =
@@ -325,45 +328,17 @@ impl<'a> Evaluator<'a> {
             return Typed { ty: value.ty, value: Value::Node(Rc::new(node)) };
         }
         args.insert("expr".into(), Arg::Row(function));
-        let draft = Draft {
-            op: "value.compute".into(),
-            version: 1,
-            tool: None,
-            args,
-            nokey: Vec::new(),
-            key: Key([0; 32]),
-            ty: value.ty.clone(),
-            columns: None,
-            span,
-            call: self.shorten(span),
-            places: self.here(),
-            attributes: Rc::clone(&self.place.attributes),
-            worker: Worker::Here,
-            promise: Promise::Exact,
-            all_threads: false,
-            heavy: false,
-            streamable: false,
-            effect: false,
-            group: None,
-            estimate: None,
-        };
-        match self.add(draft) {
-            Some(node) => {
-                let node = NodeValue { node, path: Vec::new(), origin: Rc::new(origin) };
-                Typed { ty: value.ty, value: Value::Node(Rc::new(node)) }
-            }
-            None => Typed::unknown(value.ty),
-        }
+        self.own_call("value.compute", args, value.ty, origin, span)
     }
 
     /// The current declaration, as the place of a draft.
-    fn here(&self) -> Vec<DraftPlace> {
+    pub(super) fn here(&self) -> Vec<DraftPlace> {
         let (name, doc) = (self.place.name.clone(), self.place.doc.clone());
         vec![DraftPlace { name, doc, result: false }]
     }
 
     /// Source text in one line of at most 80 letters.
-    fn shorten(&self, span: Span) -> String {
+    pub(super) fn shorten(&self, span: Span) -> String {
         const LONGEST: usize = 80;
         let text = self.sources.slice(span).split_whitespace().collect::<Vec<_>>().join(" ");
         if text.chars().count() <= LONGEST {
@@ -416,7 +391,8 @@ fn group_of(native: &Native) -> Option<Group> {
     })
 }
 
-fn input(node: &NodeValue) -> Input {
+/// What a value reads, as an input of a draft: nodes are numbered by their drafts.
+pub(super) fn input(node: &NodeValue) -> Input {
     Input { node: NodeId(u32::try_from(node.node).unwrap_or(u32::MAX)), path: node.path.clone() }
 }
 

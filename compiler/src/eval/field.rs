@@ -64,7 +64,11 @@ impl<'a> Evaluator<'a> {
                 let message = format!("this may be missing, so its field `{name}` cannot be read");
                 let problem = Problem::error("types::optional", span, message)
                     .label(format!("the value is `{}`", base.ty))
-                    .help("give a value for when it is missing: `(value ?? other).field`");
+                    .help(if base.ty.scalar().is_none() && matches!(base.ty, Type::Optional(_)) {
+                        "give another for when it is missing, `(value ?? other).field`, or read it where it is there, `if value != none { value.field } else { .. }`"
+                    } else {
+                        "give a value for when it is missing: `(value ?? other).field`"
+                    });
                 self.fail(problem)
             }
             Type::Var(var) => {
@@ -232,10 +236,14 @@ impl<'a> Evaluator<'a> {
                     self.fail(problem.help("the first item is number 0"))
                 }
             },
+            Value::Node(_) if number >= 0 => {
+                let list = super::arguments::Given { value: list.clone(), span };
+                self.item_in_run(&list, item, number, span)
+            }
             Value::Node(_) => {
-                let message =
-                    "the items of a list that an op makes cannot be taken apart in the program";
-                self.fail(Problem::error("plan::runtime_choice", span, message))
+                let message = "the first item of a list is number 0";
+                let problem = Problem::error("types::index", span, message);
+                self.fail(problem.help("take the last one with `list.last`"))
             }
             _ => Typed::unknown(item),
         }

@@ -1,12 +1,15 @@
-//! `list.*`: lists are known before the run, their items need not be.
+//! `list.*`: a list that is known is computed before the run, its items need not be known. For one that the run makes,
+//! and for an order by results, there are the ops `value.*`.
 
+use super::arguments::Given;
 use super::{Evaluator, NativeCall, Typed, Value};
+use crate::plan::Arg;
 use crate::types::{Type, join};
 use crate::value::Const;
 use pipe_grammar::ast::BinaryOp;
 use pipe_grammar::{Problem, Span};
 use pipe_row::ir::{BinaryOp as RowOp, Expr, Function};
-use pipe_row::typing::result_of;
+use pipe_row::typing::{binary_result, result_of};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -19,8 +22,12 @@ impl<'a> Evaluator<'a> {
         }
         let subject =
             call.native.params.first().map(|param| param.name.clone()).unwrap_or_default();
-        let Some(items) = self.items(call, &subject) else { return Typed::unknown(plain) };
         let span = call.site.span;
+        let given = call.values.get(&subject).cloned();
+        if let Some(list) = given.filter(|given| matches!(given.value.value, Value::Node(_))) {
+            return self.list_in_run(name, call, list, plain);
+        }
+        let Some(items) = self.items(call, &subject) else { return Typed::unknown(plain) };
         match name {
             "length" => Typed::constant(Const::Int(i64::try_from(items.len()).unwrap_or(i64::MAX))),
             "first" => self.end_of(&items, items.first(), &plain, span),
@@ -39,7 +46,7 @@ impl<'a> Evaluator<'a> {
             "enumerate" => self.enumerated(&items),
             "zip" => self.zipped(&items, call, plain),
             "concat" => self.joined(&items, call, plain),
-            "min_by" | "max_by" => self.best(name, &items, call, plain),
+            "min_by" | "max_by" | "sort_by" => self.by_key(name, &items, call, plain),
             other => {
                 let message = format!("the compiler does not know how to compute `list.{other}`");
                 self.fail(Problem::error("resolve::native", call.declared, message))
@@ -128,20 +135,15 @@ impl<'a> Evaluator<'a> {
     }
 
     fn sorted(&mut self, items: &[Typed<'a>], plain: Type, span: Span) -> Typed<'a> {
+        if items.iter().any(super::known::in_run) {
+            let list = Typed { ty: plain.clone(), value: Value::List(Rc::new(items.to_vec())) };
+            return self.ordered("value.sort", list.clone(), list, None, plain, span);
+        }
         let constants: Option<Vec<Const>> = items.iter().map(Typed::to_const).collect();
-        let Some(mut constants) = constants else {
-            return self.order_unknown(span);
-        };
+        let Some(mut constants) = constants else { return Typed::unknown(plain) };
         constants.sort_by(compare);
         let items = constants.into_iter().map(Typed::constant).collect();
         Typed { ty: plain, value: Value::List(Rc::new(items)) }
-    }
-
-    fn order_unknown(&mut self, span: Span) -> Typed<'a> {
-        let message = "the order of these items is known only in the run";
-        self.fail(Problem::error("plan::runtime_choice", span, message).help(
-            "choose among values that the program gives, or compare two results in a `check`",
-        ))
     }
 
     fn enumerated(&mut self, items: &[Typed<'a>]) -> Typed<'a> {
@@ -165,11 +167,22 @@ impl<'a> Evaluator<'a> {
 
     fn joined(&mut self, items: &[Typed<'a>], call: &NativeCall<'a>, plain: Type) -> Typed<'a> {
         let other = call.native.params.get(1).map(|param| param.name.clone()).unwrap_or_default();
-        let Some(others) = self.items(call, &other) else { return Typed::unknown(plain) };
-        Typed::list(items.iter().chain(others.iter()).cloned().collect())
+        let Some(other) = call.values.get(&other).cloned() else { return Typed::unknown(plain) };
+        match &other.value.value {
+            Value::List(others) => {
+                Typed::list(items.iter().chain(others.iter()).cloned().collect())
+            }
+            Value::Node(_) if self.drafting() => {
+                let list = Value::List(Rc::new(items.to_vec()));
+                let list = Typed { ty: plain.clone(), value: list };
+                self.concatenated(vec![list, other.value], plain, call.site.span)
+            }
+            _ => Typed::unknown(plain),
+        }
     }
 
-    fn best(
+    /// `min_by`, `max_by` and `sort_by` of a list whose length is known.
+    fn by_key(
         &mut self,
         name: &str,
         items: &[Typed<'a>],
@@ -177,37 +190,200 @@ impl<'a> Evaluator<'a> {
         plain: Type,
     ) -> Typed<'a> {
         let span = call.site.span;
-        let Some(key) = call.values.get("key") else { return Typed::unknown(plain) };
-        let Value::Function(function) = &key.value.value else { return Typed::unknown(plain) };
-        let mut best: Option<(Const, &Typed<'a>)> = None;
-        let mut unknown = false;
+        let Some(key) = call.values.get("key").cloned() else { return Typed::unknown(plain) };
+        let Value::Function(function) = key.value.value else { return Typed::unknown(plain) };
+        let item = items.iter().fold(Type::Error, |ty, item| join(&ty, &item.ty).unwrap_or(ty));
+        let result = if name == "sort_by" { Type::List(Rc::new(item.clone())) } else { item };
+        let mut keys = Vec::with_capacity(items.len());
         for item in items {
-            let value = self.apply_values(&Rc::clone(function), vec![item.clone()], key.span);
-            let Some(value) = value.to_const() else {
-                unknown = true;
-                if !value.is_unknown() {
-                    return self.order_unknown(span);
-                }
-                continue;
-            };
-            let better = best.as_ref().is_none_or(|(known, _)| {
-                let wanted = if name == "min_by" { Ordering::Less } else { Ordering::Greater };
-                compare(&value, known) == wanted
-            });
-            if better {
-                best = Some((value, item));
+            let value = self.apply_values(&function, vec![item.clone()], key.span);
+            if !self.orders(&value, key.span) {
+                return Typed::unknown(result);
             }
+            keys.push(value);
         }
-        match best {
-            Some((_, item)) if !unknown => item.clone(),
-            _ if unknown => Typed::unknown(
-                items
-                    .iter()
-                    .fold(Type::Error, |ty, item| join(&ty, &item.ty).unwrap_or(Type::Error)),
-            ),
-            _ => self.empty(span),
+        if keys.iter().any(super::known::in_run) {
+            let list = Typed { ty: plain, value: Value::List(Rc::new(items.to_vec())) };
+            let keys = Typed::list(keys);
+            return match name {
+                "sort_by" => self.ordered("value.sort", list, keys, None, result, span),
+                _ => self.ordered("value.pick", list, keys, Some(name == "max_by"), result, span),
+            };
+        }
+        let keys: Option<Vec<Const>> = keys.iter().map(Typed::to_const).collect();
+        let Some(keys) = keys else { return Typed::unknown(result) };
+        let mut order: Vec<(&Const, &Typed<'a>)> = keys.iter().zip(items).collect();
+        match name {
+            "max_by" => order.sort_by(|(a, _), (b, _)| compare(b, a)),
+            _ => order.sort_by(|(a, _), (b, _)| compare(a, b)),
+        }
+        if name == "sort_by" {
+            return Typed::list(order.into_iter().map(|(_, item)| item.clone()).collect());
+        }
+        match order.first() {
+            Some((_, item)) => (*item).clone(),
+            None => self.empty(span),
         }
     }
+
+    /// Whether a key is something that has an order; reports one that has none.
+    fn orders(&mut self, key: &Typed<'a>, span: Span) -> bool {
+        if key.ty.is_error() || key.ty.scalar().is_some() {
+            return !key.ty.is_error();
+        }
+        let message =
+            format!("a key is a number, a text or another scalar, and this is `{}`", key.ty);
+        self.report(Problem::error("types::mismatch", span, message));
+        false
+    }
+
+    /// An op over a list and its keys. What is chosen depends on the keys too, so it carries what they have seen.
+    fn ordered(
+        &mut self,
+        op: &str,
+        list: Typed<'a>,
+        keys: Typed<'a>,
+        largest: Option<bool>,
+        ty: Type,
+        span: Span,
+    ) -> Typed<'a> {
+        if !self.drafting() || self.in_row > 0 {
+            return Typed::unknown(ty);
+        }
+        let origin = super::parts::origin_in(&list);
+        let args = [list, keys].map(|value| self.arg(&Given { value, span }));
+        let [Some(list), Some(keys)] = args else { return Typed::unknown(ty) };
+        let mut args = BTreeMap::from([("list".to_owned(), list), ("keys".to_owned(), keys)]);
+        args.extend(
+            largest.map(|largest| ("largest".to_owned(), Arg::Const(Const::Bool(largest)))),
+        );
+        self.own_call(op, args, ty, origin, span)
+    }
+
+    /// `list.*` of a list that the run makes.
+    fn list_in_run(
+        &mut self,
+        name: &str,
+        call: &NativeCall<'a>,
+        list: Given<'a>,
+        plain: Type,
+    ) -> Typed<'a> {
+        let span = call.site.span;
+        let Type::List(item) = list.value.ty.clone() else { return Typed::unknown(plain) };
+        let item = (*item).clone();
+        match name {
+            "length" => self.summary("length", &list, Type::Int, span),
+            "first" => self.item_in_run(&list, item, 0, span),
+            "last" => self.item_in_run(&list, item, -1, span),
+            "sum" | "mean" | "min" | "max" => match summary_type(name, &item) {
+                Some(ty) => self.summary(name, &list, ty, span),
+                None => {
+                    let message = format!(
+                        "`list.{name}` works on numbers, durations and sizes, and this list holds `{item}`"
+                    );
+                    self.fail(Problem::error("types::mismatch", list.span, message))
+                }
+            },
+            "sort" => {
+                let list = list.value;
+                self.ordered("value.sort", list.clone(), list, None, plain, span)
+            }
+            "concat" => {
+                let other =
+                    call.native.params.get(1).and_then(|param| call.values.get(&param.name));
+                match other.cloned().filter(|_| self.drafting()) {
+                    Some(other) => self.concatenated(vec![list.value, other.value], plain, span),
+                    None => Typed::unknown(plain),
+                }
+            }
+            "min_by" | "max_by" | "sort_by" => self.by_key_in_run(name, call, list, item),
+            other => {
+                let message = format!(
+                    "`list.{other}` needs a list of known length, and this one is known only in the run"
+                );
+                let problem = Problem::error("plan::runtime_choice", list.span, message);
+                self.fail(problem.help("walk it with `for`, or ask for its `list.length`, `list.first`, `list.sort_by` or `list.max_by`"))
+            }
+        }
+    }
+
+    fn summary(&mut self, by: &str, list: &Given<'a>, ty: Type, span: Span) -> Typed<'a> {
+        if !self.drafting() || self.in_row > 0 {
+            return Typed::unknown(ty);
+        }
+        let origin = super::parts::origin_in(&list.value);
+        let Some(arg) = self.arg(list) else { return Typed::unknown(ty) };
+        let by = Arg::Const(Const::Str(by.to_owned()));
+        let args = BTreeMap::from([("list".to_owned(), arg), ("by".to_owned(), by)]);
+        self.own_call("value.summary", args, ty, origin, span)
+    }
+
+    /// One item of a list that the run makes.
+    pub(super) fn item_in_run(
+        &mut self,
+        list: &Given<'a>,
+        item: Type,
+        at: i64,
+        span: Span,
+    ) -> Typed<'a> {
+        if !self.drafting() || self.in_row > 0 {
+            return Typed::unknown(item);
+        }
+        let origin = super::parts::origin_in(&list.value);
+        let Some(arg) = self.arg(list) else { return Typed::unknown(item) };
+        let at = Arg::Const(Const::Int(at));
+        let args = BTreeMap::from([("list".to_owned(), arg), ("at".to_owned(), at)]);
+        self.own_call("value.item", args, item, origin, span)
+    }
+
+    /// The keys of a list that the run makes are the results of a driver.
+    fn by_key_in_run(
+        &mut self,
+        name: &str,
+        call: &NativeCall<'a>,
+        list: Given<'a>,
+        item: Type,
+    ) -> Typed<'a> {
+        let span = call.site.span;
+        let result =
+            if name == "sort_by" { Type::List(Rc::new(item.clone())) } else { item.clone() };
+        let Some(key) = call.values.get("key").cloned() else { return Typed::unknown(result) };
+        let Value::Function(function) = key.value.value else { return Typed::unknown(result) };
+        if !self.drafting() || self.in_row > 0 {
+            return Typed::unknown(result);
+        }
+        let keys = self.mapped(&list, item, "item", key.span, |it, value| {
+            it.apply_values(&function, vec![value], key.span)
+        });
+        let Some(keys) = keys else { return Typed::unknown(result) };
+        let Type::List(key_type) = &keys.ty else { return Typed::unknown(result) };
+        if !self.orders(&Typed::unknown((**key_type).clone()), key.span) {
+            return Typed::unknown(result);
+        }
+        match name {
+            "sort_by" => self.ordered("value.sort", list.value, keys, None, result, span),
+            _ => self.ordered("value.pick", list.value, keys, Some(name == "max_by"), result, span),
+        }
+    }
+}
+
+/// The type of one number of many items of type `item`.
+fn summary_type(name: &str, item: &Type) -> Option<Type> {
+    let (required, optional) = item.required();
+    let (scalar, _) = item.scalar()?;
+    let ty = match name {
+        "sum" | "mean" => binary_result(RowOp::Add, scalar, scalar)?,
+        _ => {
+            let function = if name == "min" { Function::Min } else { Function::Max };
+            result_of(function, &[scalar, scalar]).ok()?
+        }
+    };
+    let ty = if name == "mean" && required.is_number() {
+        Type::Float
+    } else {
+        Type::of_scalar(ty, false)
+    };
+    Some(if optional { ty.optional() } else { ty })
 }
 
 fn pair<'a>(first: &str, a: Typed<'a>, second: &str, b: Typed<'a>) -> Typed<'a> {

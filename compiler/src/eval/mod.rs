@@ -7,15 +7,20 @@
 mod arguments;
 mod attributes;
 mod call;
+mod choose;
 mod columns;
 mod control;
 mod convert;
 mod declare;
 mod draft;
+mod each;
 mod expr;
 mod field;
 mod files;
 mod fold;
+mod frame;
+mod iterate;
+mod known;
 mod lists;
 mod lookup;
 mod machine;
@@ -83,10 +88,15 @@ pub(crate) struct Evaluator<'a> {
     cyclic: BTreeSet<DeclId>,
     signatures: BTreeMap<DeclId, Option<Rc<Native>>>,
     pub(crate) drafts: Vec<Draft>,
-    /// Drafts by key and cache policy.
-    keyed: BTreeMap<(crate::key::Key, bool), usize>,
     /// Shapes of models and of rows of tokens, by the draft that makes them.
     shapes: BTreeMap<usize, shapes::Shape>,
+    /// Drafts by frame, key and cache policy: a body merges with nothing outside, so that it is the same wherever else
+    /// a call of it stands.
+    keyed: BTreeMap<(u32, crate::key::Key, bool), usize>,
+    /// Where drafts go now.
+    frame: frame::Level,
+    /// Frames made so far.
+    frames: u32,
     pub(crate) leaves: Vec<Leaf>,
     pub(crate) roots: Vec<Root>,
     pub(crate) params: Vec<ParamInfo>,
@@ -139,6 +149,8 @@ impl<'a> Evaluator<'a> {
             drafts: Vec::new(),
             keyed: BTreeMap::new(),
             shapes: BTreeMap::new(),
+            frame: frame::Level::default(),
+            frames: 0,
             leaves: Vec::new(),
             roots: Vec::new(),
             params: Vec::new(),

@@ -97,6 +97,10 @@ impl<'a> Evaluator<'a> {
             native.params.iter().filter(|param| !param.rest && function_of(&param.ty).is_none())
         {
             let Some(given) = call.values.get(&param.name).cloned() else { continue };
+            if !self.is_known(&native, param, &given) {
+                call.broken = true;
+                continue;
+            }
             let mut bound = std::mem::take(&mut call.bound);
             let wanted = if scalar { param.ty.clone().optional() } else { param.ty.clone() };
             match self.fit(given.value.clone(), &wanted, &mut bound, given.span) {
@@ -185,18 +189,20 @@ impl<'a> Evaluator<'a> {
         }
         if value.ty.is_error() {
             call.broken = true;
-            return Some(RowArgument { function: None, ty: Type::Error });
+            return Some(RowArgument::broken());
         }
         if value.ty.scalar().is_none() {
             let message =
                 format!("a function of rows gives one scalar, and this gives `{}`", value.ty);
             self.report(Problem::error("types::row_result", span, message));
             call.broken = true;
-            return Some(RowArgument { function: None, ty: Type::Error });
+            return Some(RowArgument::broken());
         }
-        let lowered = if value.is_unknown() { None } else { self.row_fn(&value, span) };
+        let lowered = if value.is_unknown() { None } else { self.row_function(&value) };
         call.broken |= lowered.is_none();
-        Some(RowArgument { function: lowered, ty: value.ty })
+        let (function, origin) =
+            lowered.map(|(arg, origin)| (Some(arg), origin)).unwrap_or_default();
+        Some(RowArgument { function, ty: value.ty, origin })
     }
 
     fn row_source(&self, call: &NativeCall<'a>) -> Rc<RowSource> {
@@ -221,6 +227,13 @@ impl<'a> Evaluator<'a> {
                 }
             },
         }
+    }
+}
+
+impl RowArgument {
+    /// What is left of one after a reported mistake.
+    fn broken() -> Self {
+        Self { function: None, ty: Type::Error, origin: super::Origin::default() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Prefix and infix operators.
 
+use super::arguments::Given;
 use super::{Evaluator, Scope, Typed, Value};
 use crate::types::Type;
 use crate::value::Const;
@@ -59,6 +60,10 @@ impl<'a> Evaluator<'a> {
         scope: &Scope<'a>,
     ) -> Typed<'a> {
         let a = self.expr(left, scope);
+        if op == BinaryOp::Coalesce && self.in_row == 0 && self.drafting() && is_chosen(&a) {
+            let given = Given { value: a, span: left.span };
+            return self.coalesced(given, right, span, scope);
+        }
         let b = self.expr(right, scope);
         let operands = Operands { a, b, a_span: left.span, b_span: right.span, op_span, span };
         self.infix(op, operands)
@@ -163,16 +168,41 @@ impl<'a> Evaluator<'a> {
             );
         }
         if value.ty.scalar().is_none() {
-            return if value.is_unknown() || matches!(value.value, Value::Node(_)) {
-                Typed::unknown(Type::Bool)
-            } else {
-                Typed::constant(Const::Bool(!equal))
+            return match value.value {
+                _ if value.is_unknown() => Typed::unknown(Type::Bool),
+                Value::Node(_) if matches!(value.ty, Type::Optional(_)) => {
+                    self.missing_in_run(value, equal, it.span)
+                }
+                _ => Typed::constant(Const::Bool(!equal)),
             };
         }
         self.computed(&[&value], Type::Bool, it.span, |mut operands| {
             let operand = operands.pop().unwrap_or(RowExpr::Literal(pipe_row::ir::Scalar::None));
             let test = RowExpr::IsNone(Box::new(operand));
             if equal { test } else { RowExpr::Unary(RowUnary::Not, Box::new(test)) }
+        })
+    }
+
+    /// Whether an artifact, a list or a record is there, by a node of its own.
+    pub(super) fn missing_in_run(
+        &mut self,
+        value: Typed<'a>,
+        equal: bool,
+        span: Span,
+    ) -> Typed<'a> {
+        if !self.drafting() {
+            return Typed::unknown(Type::Bool);
+        }
+        let origin = super::parts::origin_in(&value);
+        let Some(arg) = self.arg(&Given { value, span }) else { return Typed::unknown(Type::Bool) };
+        let args = std::collections::BTreeMap::from([("value".to_owned(), arg)]);
+        let present = self.own_call("value.present", args, Type::Bool, origin, span);
+        if !equal {
+            return present;
+        }
+        self.computed(&[&present], Type::Bool, span, |mut operands| {
+            let operand = operands.pop().unwrap_or(RowExpr::Literal(pipe_row::ir::Scalar::None));
+            RowExpr::Unary(RowUnary::Not, Box::new(operand))
         })
     }
 
@@ -211,15 +241,7 @@ impl<'a> Evaluator<'a> {
             b = self.as_float(b, it.b_span);
         }
         if ty.scalar().is_none() {
-            let message = "whether this is missing is known only in the run";
-            return if a.is_unknown() {
-                Typed::unknown(ty)
-            } else {
-                self.fail(
-                    Problem::error("plan::runtime_choice", it.span, message)
-                        .help("`??` works on scalars"),
-                )
-            };
+            return Typed::unknown(ty);
         }
         self.computed(&[&a, &b], ty, it.span, |operands| pair(operands, RowExpr::Coalesce))
     }
@@ -246,7 +268,11 @@ impl<'a> Evaluator<'a> {
         }
         let optional = matches!(it.a.ty, Type::Optional(_));
         let ty = if optional { Type::Bool.optional() } else { Type::Bool };
-        let Value::List(items) = &it.b.value else { return Typed::unknown(ty) };
+        let items = match &it.b.value {
+            Value::List(items) => items,
+            Value::Node(_) => return self.list_not_known(&it),
+            _ => return Typed::unknown(ty),
+        };
         if let Type::Enum(_) = it.a.ty.required().0 {
             for text in items.iter().filter_map(Typed::text) {
                 if let Type::Enum(values) = it.a.ty.required().0
@@ -263,13 +289,25 @@ impl<'a> Evaluator<'a> {
             if items.iter().any(Typed::is_unknown) {
                 return Typed::unknown(ty);
             }
-            let message = "the list of `in` is known before the run";
-            return self.fail(Problem::error("plan::runtime_choice", it.b_span, message));
+            return self.list_not_known(&it);
         };
         self.computed(&[&it.a], ty, it.span, |mut operands| {
             let operand = operands.pop().unwrap_or(RowExpr::Literal(pipe_row::ir::Scalar::None));
             RowExpr::In(Box::new(operand), literals)
         })
+    }
+
+    fn list_not_known(&mut self, it: &Operands<'a>) -> Typed<'a> {
+        if self.in_row > 0 {
+            let message = "a function of rows reads single results, and this is a list";
+            let problem = Problem::error("types::run_time_in_row", it.b_span, message)
+                .label("known only in the run")
+                .help("join the values to the table as a column, or compare with one result: `row.x == best.x`");
+            return self.fail(problem);
+        }
+        let message = "the list of `in` is known before the run";
+        let problem = Problem::error("plan::runtime_choice", it.b_span, message);
+        self.fail(problem.help("compare with each result: `x == a.value or x == b.value`"))
     }
 
     fn range(&mut self, it: Operands<'a>) -> Typed<'a> {
@@ -291,7 +329,10 @@ impl<'a> Evaluator<'a> {
                     return Typed::unknown(ty);
                 }
                 let message = "the ends of a range are known before the run";
-                return self.fail(Problem::error("plan::runtime_choice", it.span, message));
+                let problem = Problem::error("plan::runtime_choice", it.span, message);
+                return self.fail(problem.help(
+                    "walk a list that a result holds, repeat with `iterate`, or take the number from a `param`",
+                ));
             }
             return Typed::unknown(ty);
         };
@@ -370,6 +411,13 @@ impl<'a> Evaluator<'a> {
             Typed::unknown(Type::Bool)
         }
     }
+}
+
+/// Whether the run has to choose between the value and another: a result that is no scalar and may be missing.
+fn is_chosen(value: &Typed<'_>) -> bool {
+    matches!(value.value, Value::Node(_))
+        && matches!(&value.ty, Type::Optional(_))
+        && value.ty.scalar().is_none()
 }
 
 /// The operands of an infix operator with their places.

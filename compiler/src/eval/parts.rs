@@ -21,10 +21,9 @@ impl<'a> Evaluator<'a> {
             origin.fitted.add(&found.fitted);
         }
         for (_, given) in &call.rest {
-            let found = origin_in(&given.value);
-            origin.rows.add(&found.rows);
-            origin.fitted.add(&found.fitted);
+            origin.add(&origin_in(&given.value));
         }
+        call.rows.values().for_each(|row| origin.add(&row.origin));
         self.check_mixing(call, &origin);
         if let Some(given) = native.fits.as_ref().and_then(|name| call.values.get(name)) {
             let seen = origin_in(&given.value).rows;
@@ -173,8 +172,7 @@ pub(super) fn origin_in(value: &Typed<'_>) -> Origin {
 fn gather(value: &Typed<'_>, origin: &mut Origin) {
     match &value.value {
         Value::Node(node) => {
-            origin.rows.add(&node.origin.rows);
-            origin.fitted.add(&node.origin.fitted);
+            origin.add(&node.origin);
         }
         Value::List(items) => items.iter().for_each(|item| gather(item, origin)),
         Value::Record(fields) => fields.values().for_each(|field| gather(field, origin)),

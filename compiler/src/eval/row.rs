@@ -1,51 +1,85 @@
 //! Functions of rows and computed scalars in the form that the runtime executes.
 
-use super::{Evaluator, LeafSource, NodeValue, Scalar, Typed, Value};
+use super::{Evaluator, LeafSource, NodeValue, Origin, Scalar, Typed, Value};
+use crate::plan::Arg;
 use crate::types::Type;
-use pipe_grammar::{Problem, Span};
+
 use pipe_row::ir::{ColumnRef, Expr, RowFn, Ty};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl<'a> Evaluator<'a> {
-    /// The row function that computes `value`; columns in the order of their names.
-    pub(super) fn row_fn(&mut self, value: &Typed<'a>, span: Span) -> Option<RowFn> {
+    /// The function of rows that computes `value`, as an argument, with what it reads beside its row. Columns come in the
+    /// order of their names, then one for each result that is read, in the order of its first appearance.
+    pub(super) fn row_function(&mut self, value: &Typed<'a>) -> Option<(Arg, Origin)> {
         let (ty, optional) = value.ty.scalar()?;
         let scalar = self.operand(value)?;
         let mut used = Vec::new();
         collect(&scalar.expr, &mut used);
         let mut columns: BTreeMap<Rc<str>, ColumnRef> = BTreeMap::new();
-        let mut names = BTreeMap::new();
+        let mut reads: Vec<(Rc<NodeValue>, Ty, bool)> = Vec::new();
+        let mut places = BTreeMap::new();
         for number in used {
             let leaf = self.leaves.get(number as usize)?;
-            match &leaf.source {
+            let place = match &leaf.source {
                 LeafSource::Column(name) => {
                     let column =
                         ColumnRef { name: name.to_string(), ty: leaf.ty, optional: leaf.optional };
                     columns.insert(Rc::clone(name), column);
-                    names.insert(number, Rc::clone(name));
+                    Place::Column(Rc::clone(name))
                 }
-                LeafSource::Node(_) => {
-                    self.report(
-                        Problem::error(
-                            "types::run_time_in_row",
-                            span,
-                            "a function of rows cannot read the result of an op",
-                        )
-                        .label("it is not known when the rows are")
-                        .help("join the result to the table, or give it to an op as an argument"),
-                    );
-                    return None;
+                LeafSource::Node(node) => {
+                    let same = |(known, ..): &(Rc<NodeValue>, Ty, bool)| {
+                        known.node == node.node && known.path == node.path
+                    };
+                    Place::Read(reads.iter().position(same).unwrap_or_else(|| {
+                        reads.push((Rc::clone(node), leaf.ty, leaf.optional));
+                        reads.len() - 1
+                    }))
                 }
-            }
+            };
+            places.insert(number, place);
         }
-        let order: BTreeMap<&Rc<str>, u32> =
-            (0..).zip(columns.keys()).map(|(at, name)| (name, at)).collect();
-        let numbers =
-            names.iter().map(|(number, name)| (*number, order.get(name).copied().unwrap_or(0)));
+        let names: Vec<Rc<str>> = columns.keys().cloned().collect();
+        let numbers = places.into_iter().map(|(number, place)| {
+            let at = match place {
+                Place::Column(name) => names.iter().position(|known| *known == name),
+                Place::Read(at) => Some(names.len() + at),
+            };
+            (number, at.and_then(|at| u32::try_from(at).ok()).unwrap_or(0))
+        });
         let body = renumber(scalar.expr, &numbers.collect());
-        Some(RowFn { columns: columns.into_values().collect(), body, ty, optional })
+        let mut columns: Vec<ColumnRef> = columns.into_values().collect();
+        let mut origin = Origin::default();
+        let mut inputs = Vec::with_capacity(reads.len());
+        for (at, (node, ty, optional)) in reads.into_iter().enumerate() {
+            columns.push(ColumnRef { name: read_name(at, &names), ty, optional });
+            origin.add(&node.origin);
+            inputs.push(Arg::Input(super::draft::input(&node)));
+        }
+        let function = RowFn { columns, body, ty, optional };
+        let arg = if inputs.is_empty() {
+            Arg::Row(function)
+        } else {
+            Arg::Reading { function, reads: inputs }
+        };
+        Some((arg, origin))
     }
+}
+
+/// What a leaf becomes in a function of rows.
+enum Place {
+    Column(Rc<str>),
+    Read(usize),
+}
+
+/// The column that stands for the result that is read as number `at`: a name that no column of the table has.
+fn read_name(at: usize, columns: &[Rc<str>]) -> String {
+    let mut name = format!("result {at}");
+    while columns.iter().any(|column| **column == *name) {
+        name.push('\'');
+    }
+    name
 }
 
 /// What the columns of a computed scalar read.
@@ -92,7 +126,7 @@ fn letters(mut number: usize) -> String {
 }
 
 /// The numbers of the columns in an expression, each once, in order of first appearance.
-fn collect(expr: &Expr, used: &mut Vec<u32>) {
+pub(super) fn collect(expr: &Expr, used: &mut Vec<u32>) {
     match expr {
         Expr::Column(number) => {
             if !used.contains(number) {

@@ -68,6 +68,8 @@ pub struct Signature {
     pub doc: Option<String>,
     /// Whether it is written in the language itself and unfolds into other ops.
     pub composite: bool,
+    /// Whether it expands in the run into nodes of its body.
+    pub driver: bool,
 }
 
 /// A parameter in a [`Signature`].
@@ -87,6 +89,13 @@ pub struct SignatureParam {
     pub positional: bool,
     /// Takes all other named arguments.
     pub rest: bool,
+}
+
+impl Native {
+    /// Whether it expands in the run into nodes of its body.
+    pub(crate) fn is_driver(&self) -> bool {
+        self.types.as_deref() == Some("driver")
+    }
 }
 
 impl<'a> Evaluator<'a> {
@@ -214,7 +223,11 @@ impl<'a> Evaluator<'a> {
         Some(Signature {
             name: format!("{module}.{}", function.name.text),
             version: native.as_ref().map_or(0, |native| native.version),
-            worker: native.as_ref().filter(|native| !native.fold).map(|native| native.worker),
+            worker: native
+                .as_ref()
+                .filter(|native| !native.fold && !native.is_driver())
+                .map(|native| native.worker),
+            driver: native.as_ref().is_some_and(|native| native.is_driver()),
             params,
             result,
             doc: item.doc.clone(),

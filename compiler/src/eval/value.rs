@@ -66,6 +66,13 @@ pub(crate) struct Part {
     pub(crate) name: Rc<str>,
 }
 
+impl Origin {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.rows.add(&other.rows);
+        self.fitted.add(&other.fitted);
+    }
+}
+
 impl Seen {
     pub(crate) fn is_empty(&self) -> bool {
         self.sources.is_empty() && self.parts.is_empty()

@@ -1,6 +1,6 @@
 //! What the runtime obeys: levels, threads, devices, batch groups, and the critical path.
 
-use super::{NodeId, Plan, Worker};
+use super::{Annotations, NodeId, Plan, Worker};
 use crate::eval::Draft;
 use crate::host::Machine;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -15,19 +15,22 @@ pub(super) fn annotate(plan: &mut Plan, drafts: &[&Draft], machine: Machine) {
     let graph = graph(plan);
     levels(plan, &graph);
     for (node, draft) in plan.nodes.iter_mut().zip(drafts) {
-        node.runs.threads = if draft.all_threads { machine.threads.max(1) } else { 1 };
-        let gpu = draft.attributes.gpu.filter(|_| node.runs.worker == Worker::Torch);
-        if let Some(gpu) = gpu.filter(|gpu| gpu.count > 0 && gpu.count <= machine.gpus) {
-            node.runs.gpu = gpu.count;
-            node.runs.device = "cuda".into();
-        }
-        node.runs.exclusive = node
-            .runs
-            .memory
-            .is_some_and(|memory| memory > machine.memory / 2 && machine.memory > 0);
+        resources(&mut node.runs, draft, machine);
     }
     groups(plan, drafts);
     critical(plan, &graph, drafts);
+}
+
+/// What a node takes of the machine.
+pub(super) fn resources(runs: &mut Annotations, draft: &Draft, machine: Machine) {
+    runs.threads = if draft.all_threads { machine.threads.max(1) } else { 1 };
+    let gpu = draft.attributes.gpu.filter(|_| runs.worker == Worker::Torch);
+    if let Some(gpu) = gpu.filter(|gpu| gpu.count > 0 && gpu.count <= machine.gpus) {
+        runs.gpu = gpu.count;
+        runs.device = "cuda".into();
+    }
+    let large = |memory| memory > machine.memory / 2 && machine.memory > 0;
+    runs.exclusive = runs.memory.is_some_and(large);
 }
 
 fn graph(plan: &Plan) -> DiGraph<NodeId, ()> {

@@ -1,7 +1,7 @@
 //! From drafts to the plan: what nothing needs is dropped, the rest is numbered and named.
 
-use super::annotate::annotate;
-use super::{Annotations, Arg, Input, Node, NodeId, Plan, Root};
+use super::annotate::{annotate, resources};
+use super::{Annotations, Arg, Body, Input, Node, NodeId, Plan, Root};
 use crate::eval::{Draft, DraftPlace, ParamInfo};
 use crate::host::Machine;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,9 @@ pub(crate) fn plan(
     for (number, Named { at, draft, place }) in (0u32..).zip(&named) {
         let name = names.remove(at).unwrap_or_default();
         let doc = place.and_then(|place| place.doc.clone());
-        nodes.push(node(draft, NodeId(number), name, doc, &numbers));
+        let mut node = node(draft, NodeId(number), name, doc);
+        node.args.values_mut().for_each(|arg| renumber(arg, &numbers));
+        nodes.push(node);
     }
     for root in &mut roots {
         renumber(&mut root.value, &numbers);
@@ -47,6 +49,50 @@ pub(crate) fn plan(
     plan
 }
 
+/// Make the body of a driver from the drafts `kept` of its frame. `place` says what stands for an input.
+pub(crate) fn body(
+    drafts: &[Draft],
+    kept: &[usize],
+    bound: Vec<String>,
+    result: &Arg,
+    machine: Machine,
+    place: &dyn Fn(&Input) -> Arg,
+) -> Body {
+    let named = named(drafts, kept);
+    let mut names = names(&named);
+    let mut nodes: Vec<Node> = Vec::with_capacity(named.len());
+    for (number, Named { at, draft, place: declared }) in (0u32..).zip(&named) {
+        let name = names.remove(at).unwrap_or_default();
+        let doc = declared.and_then(|declared| declared.doc.clone());
+        let mut node = node(draft, NodeId(number), name, doc);
+        node.args.values_mut().for_each(|arg| *arg = placed(arg, place));
+        resources(&mut node.runs, draft, machine);
+        let key_of = |id: NodeId| nodes.get(id.0 as usize).map(|node| node.key);
+        if let Some(fields) = crate::key::plan_fields(&node, key_of) {
+            node.key = fields.key();
+        }
+        nodes.push(node);
+    }
+    Body { bound, nodes, result: placed(result, place) }
+}
+
+/// An argument with something else in place of each input.
+fn placed(arg: &Arg, place: &dyn Fn(&Input) -> Arg) -> Arg {
+    match arg {
+        Arg::Input(input) => place(input),
+        Arg::List(items) => Arg::List(items.iter().map(|item| placed(item, place)).collect()),
+        Arg::Record(fields) => {
+            let fields = fields.iter().map(|(name, field)| (name.clone(), placed(field, place)));
+            Arg::Record(fields.collect())
+        }
+        Arg::Reading { function, reads } => Arg::Reading {
+            function: function.clone(),
+            reads: reads.iter().map(|read| placed(read, place)).collect(),
+        },
+        other => other.clone(),
+    }
+}
+
 /// The drafts that an output, a check or an effect needs, in order.
 fn needed(drafts: &[Draft], roots: &[Root]) -> Vec<usize> {
     let mut needed = BTreeSet::new();
@@ -60,7 +106,8 @@ fn needed(drafts: &[Draft], roots: &[Root]) -> Vec<usize> {
         }
         open.extend(inputs.iter().map(|input| input.node.0 as usize));
     }
-    open.extend(drafts.iter().enumerate().filter(|(_, draft)| draft.effect).map(|(at, _)| at));
+    let effects = drafts.iter().enumerate().filter(|(_, draft)| draft.effect && draft.frame == 0);
+    open.extend(effects.map(|(at, _)| at));
     while let Some(at) = open.pop() {
         if let Some(draft) = drafts.get(at)
             && needed.insert(at)
@@ -121,22 +168,14 @@ fn names(named: &[Named<'_>]) -> BTreeMap<usize, String> {
     names
 }
 
-fn node(
-    draft: &Draft,
-    id: NodeId,
-    name: String,
-    doc: Option<String>,
-    numbers: &BTreeMap<usize, NodeId>,
-) -> Node {
-    let mut args = draft.args.clone();
-    args.values_mut().for_each(|arg| renumber(arg, numbers));
+fn node(draft: &Draft, id: NodeId, name: String, doc: Option<String>) -> Node {
     Node {
         id,
         name,
         op: draft.op.clone(),
         version: draft.version,
         tool: draft.tool.clone(),
-        args,
+        args: draft.args.clone(),
         nokey: draft.nokey.clone(),
         key: draft.key,
         ty: draft.ty.to_string(),

@@ -5,5 +5,5 @@ mod graph;
 mod node;
 
 pub use body::{Body, Bound, GIVEN, Made, given};
-pub(crate) use graph::plan;
+pub(crate) use graph::{body, plan};
 pub use node::*;

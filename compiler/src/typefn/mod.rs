@@ -24,13 +24,18 @@ pub(crate) fn apply<'a>(
         "join" => join::result(evaluator, call),
         "resample" => resample::result(evaluator, call),
         "split" => split::result(evaluator, call),
-        "compute" => {
-            let problem = Problem::error(
-                "types::compiler_only",
-                call.site.callee,
-                "the compiler writes `value.compute` itself",
-            );
-            evaluator.report(problem.help("write the expression: `score.f1 >= 0.8`"));
+        "compute" | "own" | "driver" => {
+            let op = &call.native.op;
+            let message = format!("the compiler writes `{op}` itself");
+            let problem = Problem::error("types::compiler_only", call.site.callee, message);
+            let help = match op.as_str() {
+                "value.compute" => "write the expression: `score.f1 >= 0.8`",
+                "flow.each" => "write `for item in list { .. }`",
+                "flow.choose" => "write `if condition { .. } else { .. }`",
+                "flow.iterate" => "write `iterate(start, step: s => .., until: s => .., max: 10)`",
+                _ => "write it with `for`, `if` and `list.*`",
+            };
+            evaluator.report(problem.help(help));
             None
         }
         other => {

@@ -1,5 +1,6 @@
 //! Programs in, problems and plans out.
 
+mod drivers;
 mod keys;
 mod limits;
 mod parts;

@@ -61,6 +61,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "`folder` is a folder, and a file is wanted",
     ),
     (
+        "plan::known_before",
+        "let t = data.read(\"metrics.csv\")\nlet n = if t.rows > 3 { [\"cpu\"] } else { [\"mem\"] }\noutput a = t |> data.select(n)",
+        "`columns` of `data.select` must be known before the run",
+    ),
+    (
         "plan::missing_file",
         "output a = data.read(\"metrics.cvs\")",
         "there is no file `metrics.cvs`",
@@ -78,8 +83,8 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "plan::runtime_choice",
-        "let t = data.read(\"metrics.csv\")\noutput a = if t.rows > 3 { t } else { data.read(\"labels.csv\") }",
-        "which branch is taken is known only in the run",
+        "let t = data.read(\"metrics.csv\")\noutput a = for i in 0..t.rows { i }",
+        "the ends of a range are known before the run",
     ),
     (
         "plan::table_head",
@@ -279,8 +284,8 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "types::run_time_in_row",
-        "let t = data.read(\"metrics.csv\")\noutput a = t |> data.filter(row => row.requests > t.rows)",
-        "a function of rows cannot read the result of an op",
+        "let t = data.read(\"metrics.csv\")\nlet n = if t.rows > 3 { [1] } else { [2] }\noutput a = t |> data.filter(row => row.errors in n)",
+        "a function of rows reads single results, and this is a list",
     ),
     (
         "types::split_share",

@@ -44,7 +44,8 @@ fn undefined(function: &RowFn, operands: &[Scalar]) -> OpError {
     .help("Use `math.float(x)` where whole numbers are not needed.")
 }
 
-fn scalar(name: &str, value: &Value) -> Result<Scalar, OpError> {
+/// A value as an operand.
+pub(crate) fn scalar(name: &str, value: &Value) -> Result<Scalar, OpError> {
     Ok(match value {
         Value::None => Scalar::None,
         Value::Bool(value) => Scalar::Bool(*value),
@@ -64,7 +65,8 @@ fn scalar(name: &str, value: &Value) -> Result<Scalar, OpError> {
     })
 }
 
-fn value(scalar: Scalar) -> Value {
+/// A result as a value.
+pub(crate) fn value(scalar: Scalar) -> Value {
     match scalar {
         Scalar::None => Value::None,
         Scalar::Float(value) => Value::Float(value),

@@ -21,6 +21,7 @@ pub mod content;
 mod decoded;
 pub mod events;
 pub mod keys;
+mod lists;
 pub mod op;
 pub mod outputs;
 pub mod protocol;

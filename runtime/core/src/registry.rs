@@ -17,6 +17,7 @@ impl Registry {
     pub fn new() -> Self {
         let mut registry = Self::default();
         registry.register(Box::new(Compute));
+        registry.extend(crate::lists::ops());
         registry
     }
 
