@@ -49,6 +49,8 @@ pub(super) struct Closed {
     pub(super) captures: Arg,
     heavy: bool,
     effect: bool,
+    /// Something in it runs each time, so the driver does.
+    cache_off: bool,
     promise: Promise,
 }
 
@@ -119,6 +121,7 @@ impl<'a> Evaluator<'a> {
             captures: Arg::List(Vec::new()),
             heavy: false,
             effect: false,
+            cache_off: false,
             promise: Promise::Exact,
         };
         let mut outside: BTreeMap<(String, usize), Input> = BTreeMap::new();
@@ -128,6 +131,7 @@ impl<'a> Evaluator<'a> {
             for draft in kept.iter().filter_map(|at| self.drafts.get(*at)) {
                 closed.heavy |= draft.heavy;
                 closed.effect |= draft.effect;
+                closed.cache_off |= draft.attributes.cache_off;
                 closed.promise = weaker(closed.promise, draft.promise);
                 draft.args.values().for_each(|arg| self.captured(frame, arg, &mut outside));
             }
@@ -241,7 +245,7 @@ impl<'a> Evaluator<'a> {
         draft.heavy = closed.heavy;
         draft.effect = closed.effect;
         draft.promise = closed.promise;
-        let cache_off = draft.attributes.cache_off;
+        let cache_off = draft.attributes.cache_off || closed.cache_off;
         draft.attributes = Rc::new(Attributes { cache_off, ..Attributes::default() });
         self.add(draft)
     }

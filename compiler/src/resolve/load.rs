@@ -51,8 +51,8 @@ struct Loader<'a, 'b> {
     problems: &'a mut Vec<Problem>,
     program: Program,
     files: BTreeMap<String, Option<ModuleId>>,
-    /// Files being loaded, outermost first, to show import cycles.
-    open: Vec<String>,
+    /// Files being loaded with the `use` that names each, outermost first, to show import cycles.
+    open: Vec<(String, Option<Span>)>,
 }
 
 impl Loader<'_, '_> {
@@ -64,7 +64,7 @@ impl Loader<'_, '_> {
         let file = self.sources.add(path, text);
         let module = self.parse(file, path, None);
         self.files.insert(path.to_owned(), Some(module));
-        self.open.push(path.to_owned());
+        self.open.push((path.to_owned(), used_at));
         self.uses(module);
         self.open.pop();
         Some(module)
@@ -151,13 +151,26 @@ impl Loader<'_, '_> {
                 continue;
             }
             let path = join_path(&folder, &path);
-            if let Some(start) = self.open.iter().position(|open| *open == path) {
-                let mut chain: Vec<&str> =
-                    self.open.iter().skip(start).map(String::as_str).collect();
+            if let Some(start) = self.open.iter().position(|(open, _)| *open == path) {
+                let around: Vec<&(String, Option<Span>)> = self.open.iter().skip(start).collect();
+                let mut chain: Vec<&str> = around.iter().map(|(open, _)| open.as_str()).collect();
                 chain.push(&path);
-                let message = format!("these files use each other: {}", chain.join(" → "));
-                let problem = Problem::error("resolve::use_cycle", span, message)
-                    .help("move what both need into a third file");
+                let message = if around.len() == 1 {
+                    format!("this file uses itself: {}", chain.join(" → "))
+                } else {
+                    format!("these files use each other: {}", chain.join(" → "))
+                };
+                let help = match around.len() {
+                    1 => "name its own declarations without a module",
+                    _ => "move what both need into a third file",
+                };
+                let mut problem = Problem::error("resolve::use_cycle", span, message).help(help);
+                for (at, (file, used)) in around.iter().enumerate().skip(1) {
+                    let by = chain.get(at - 1).copied().unwrap_or_default();
+                    if let Some(used) = used {
+                        problem = problem.also(*used, format!("`{by}` uses `{file}`"));
+                    }
+                }
                 self.problems.push(problem);
                 continue;
             }

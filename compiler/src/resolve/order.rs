@@ -104,7 +104,7 @@ fn cycle(program: &Program, members: &[DeclId]) -> Problem {
         (
             "resolve::recursion",
             format!("`{}` calls itself: {chain}", name(&first)),
-            "functions cannot recurse; repeat with `for`, or take a list apart with `list.*`",
+            "functions cannot recurse; repeat with `for` or `iterate`, or take a list apart with `list.*`",
         )
     } else if path.iter().all(|id| matches!(program.item(*id).kind, ItemKind::Type { .. })) {
         (
@@ -119,9 +119,14 @@ fn cycle(program: &Program, members: &[DeclId]) -> Problem {
             "give one of them a value that does not depend on the others",
         )
     };
-    let mut problem = Problem::error(code, name_span(item), message).help(help);
-    for other in path.iter().skip(1) {
-        problem = problem.also(name_span(program.item(*other)), "is part of the cycle");
+    let step = |at: usize| {
+        let this = path.get(at).map(name).unwrap_or_default();
+        let next = path.get(at + 1).unwrap_or(&first);
+        format!("`{this}` needs `{}`", name(next))
+    };
+    let mut problem = Problem::error(code, name_span(item), message).label(step(0)).help(help);
+    for (at, other) in path.iter().enumerate().skip(1) {
+        problem = problem.also(name_span(program.item(*other)), step(at));
     }
     problem
 }

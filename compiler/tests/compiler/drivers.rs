@@ -123,3 +123,173 @@ fn nothing_is_wrong_with_any_of_it() {
         assert!(text.is_empty(), "{rest}\n{text}");
     }
 }
+
+/// The key of a driver, and of all that it makes for these digests.
+fn keys(program: &str, driver: &str, digests: &[&str]) -> (Key, Vec<Key>) {
+    let plan = plan(program);
+    let node = node(&plan, driver);
+    let made = digests.iter().flat_map(|digest| make(&plan, node, "body", &[digest]).nodes);
+    (node.key, made.map(|node| node.key).collect())
+}
+
+const LOOP: &str = "let mine = t |> data.filter(row => row.cpu > 0.5 and row.host == name)\n\
+    let sorted = mine |> data.sort([\"mem\"])\n\
+    { sorted: sorted, rows: mine.rows }";
+
+#[test]
+fn names_and_the_order_of_lets_change_nothing() {
+    let first = keys(
+        &program(&format!("output all = for name in names {{ {LOOP} }}\n")),
+        "all",
+        &["d1", "d2"],
+    );
+    let renamed = LOOP.replace("mine", "own").replace("name", "who");
+    let other = keys(
+        &format!(
+            "# Read first.\nlet before = data.read(\"metrics.csv\") |> data.filter(row => row.cpu > 0.5)\n{}",
+            program(&format!("output all = for who in names {{ {renamed} }}\noutput b = before\n"))
+        ),
+        "all",
+        &["d1", "d2"],
+    );
+    assert_eq!(first, other);
+    let swapped = program(
+        "output all = for name in names { let a = t |> data.sort([\"cpu\"])\nlet b = t |> data.sort([\"mem\"])\n\
+         { a: a, b: b, name: name } }\n",
+    );
+    let straight = program(
+        "output all = for name in names { let b = t |> data.sort([\"mem\"])\nlet a = t |> data.sort([\"cpu\"])\n\
+         { name: name, b: b, a: a } }\n",
+    );
+    assert_eq!(keys(&swapped, "all", &["d"]).0, keys(&straight, "all", &["d"]).0);
+}
+
+#[test]
+fn an_element_does_not_know_the_others() {
+    let text = program(&format!("output all = for name in names {{ {LOOP} }}\n"));
+    let longer = text.replace("[\"a\", \"b\"]", "[\"a\", \"b\", \"c\"]");
+    let (driver, elements) = keys(&text, "all", &["d1", "d2"]);
+    let (longer_driver, longer_elements) = keys(&longer, "all", &["d1", "d2", "d3"]);
+    assert_ne!(driver, longer_driver, "the driver reads another list");
+    assert_eq!(elements[..], longer_elements[..elements.len()]);
+    assert_ne!(elements[0], elements[2], "another value is another element");
+}
+
+#[test]
+fn what_is_captured_counts_where_it_is_used() {
+    let text = program(
+        "let limit = t |> data.sort([\"cpu\"])\n\
+         output all = for name in names { let a = t |> data.filter(row => row.host == name)\n\
+         let b = a |> data.join(with: limit, on: [\"time\"])\n{ a: a, b: b } }\n",
+    );
+    let changed = text.replace("data.sort([\"cpu\"])", "data.sort([\"mem\"])");
+    let (driver, elements) = keys(&text, "all", &["d1"]);
+    let (changed_driver, changed_elements) = keys(&changed, "all", &["d1"]);
+    assert_ne!(driver, changed_driver);
+    assert_eq!(elements[0], changed_elements[0], "the filter does not read it");
+    assert_ne!(elements[1], changed_elements[1], "the join does");
+}
+
+#[test]
+fn a_change_in_the_body_changes_what_follows_from_it() {
+    let text = program(&format!("output all = for name in names {{ {LOOP} }}\n"));
+    let changed = text.replace("data.sort([\"mem\"])", "data.sort([\"mem\"], descending: true)");
+    let (driver, elements) = keys(&text, "all", &["d1"]);
+    let (changed_driver, changed_elements) = keys(&changed, "all", &["d1"]);
+    assert_ne!(driver, changed_driver);
+    assert_eq!(elements[0], changed_elements[0]);
+    assert_ne!(elements[1], changed_elements[1]);
+}
+
+#[test]
+fn bodies_nest() {
+    let plan = plan(&program(
+        "output all = for a in names { for b in names if a != b { t |> data.filter(row => row.host == b) } }\n",
+    ));
+    let outer = body(node(&plan, "all"), "body");
+    let [inner] = outer.nodes.as_slice() else { panic!("{:?}", ops(outer)) };
+    assert_eq!((inner.name.as_str(), inner.op.as_str()), ("", "flow.each"));
+    assert_eq!(
+        inner.args.get("flatten"),
+        Some(&Arg::Const(pipe_compiler::value::Const::Bool(true)))
+    );
+    let choice = body(inner, "body");
+    assert!(choice.nodes.iter().any(|node| node.op == "flow.choose"), "{:?}", ops(choice));
+    let made = make(&plan, node(&plan, "all"), "body", &["d1"]);
+    assert_eq!(made.nodes.len(), 1);
+    assert_ne!(made.nodes[0].key, inner.key, "the slots are filled");
+}
+
+#[test]
+fn pairs_are_bound_by_their_fields() {
+    let plan = plan(&program(
+        "let pairs = for name in names { { name: name, rows: t.rows } }\n\
+         output all = for (name, rows) in pairs { \"${name}${rows}\" }\n",
+    ));
+    let all = node(&plan, "all");
+    assert_eq!(body(all, "body").bound, ["name", "rows"]);
+    let fields = ["name", "rows"].map(|name| pipe_compiler::value::Const::Str(name.into()));
+    assert_eq!(
+        all.args.get("fields"),
+        Some(&Arg::Const(pipe_compiler::value::Const::List(fields.into())))
+    );
+}
+
+#[test]
+fn single_results_are_read_by_functions_of_rows() {
+    let plan = plan(&program(
+        "output hot = t |> data.filter(row => row.cpu > t.rows * 2.0 and row.host != \"b\")\n\
+         output all = for name in names { t |> data.filter(row => row.host == name) }\n",
+    ));
+    let Some(Arg::Reading { function, reads }) = node(&plan, "hot").args.get("where") else {
+        panic!("{:?}", node(&plan, "hot").args)
+    };
+    let columns: Vec<&str> = function.columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(columns, ["cpu", "host", "result 0"]);
+    assert!(matches!(reads.as_slice(), [Arg::Input(input)] if input.path == ["rows"]));
+    let inner = &body(node(&plan, "all"), "body").nodes[0];
+    let Some(Arg::Reading { reads, .. }) = inner.args.get("where") else {
+        panic!("{:?}", inner.args)
+    };
+    assert!(matches!(reads.as_slice(), [Arg::Bound(bound)] if bound.slot == 0));
+}
+
+#[test]
+fn a_state_is_computed_again_and_again() {
+    let plan = plan(&program(
+        "output last = iterate(t, step: s => s |> data.sort([\"cpu\"]), until: s => s.rows > 3, max: 4)\n\
+         output n = iterate(1, step: n => 3 * n, until: n => n > 20, max: 9)\noutput names = names\n",
+    ));
+    let last = node(&plan, "last");
+    assert_eq!(last.op, "flow.iterate");
+    assert_eq!(ops(body(last, "step")), [("", "data.sort")]);
+    assert_eq!(ops(body(last, "until")), [("", "value.compute")]);
+    let n = plan.roots.iter().find(|root| root.name == "n").unwrap();
+    assert_eq!(n.value, Arg::Const(pipe_compiler::value::Const::Int(27)), "known before the run");
+}
+
+#[test]
+fn a_driver_is_explained_with_its_body() {
+    let plan = plan(&program(
+        "output all = for name in names { t |> data.filter(row => row.host == name) }\n",
+    ));
+    let shown = pipe_compiler::explain::json(&plan, &[]);
+    let nodes = shown["nodes"].as_array().unwrap();
+    let all = nodes.iter().find(|node| node["id"] == "all").unwrap();
+    assert_eq!(all["state"], "expand");
+    assert_eq!(all["bodies"]["body"]["bound"][0], "name");
+    assert_eq!(all["bodies"]["body"]["nodes"][0]["op"], "data.filter");
+    assert!(pipe_compiler::explain::dot(&plan, &[]).contains("peripheries"));
+}
+
+#[test]
+fn cycles_are_shown_with_the_place_of_each_step() {
+    let text = check(
+        "fn f(x: int) -> int = g(x)\nfn g(x: int) -> int = h(x)\nfn h(x: int) -> int = f(x)\noutput a = f(1)\n",
+    );
+    for place in
+        ["1:4 `f`", "2:4 `g`: `g` needs `h`", "3:4 `h`: `h` needs `f`", "label: `f` needs `g`"]
+    {
+        assert!(text.contains(place), "{place} in\n{text}");
+    }
+}
