@@ -27,6 +27,8 @@ pub(crate) struct CallSite<'a> {
     /// The callee as written.
     pub(crate) name: String,
     pub(crate) callee: Span,
+    /// Which callee of the program it is.
+    pub(crate) place: usize,
     pub(crate) span: Span,
     pub(crate) subject: Option<Given<'a>>,
     pub(crate) args: &'a [Arg],
@@ -100,6 +102,7 @@ impl<'a> Evaluator<'a> {
                 }
             }
         }
+        self.ahead.clear();
         self.require(function, site, &mut bound);
         bound
     }
@@ -116,7 +119,7 @@ impl<'a> Evaluator<'a> {
         {
             return Given { value: self.written_in_place(param, span), span };
         }
-        Given { value: self.expr(&arg.value, scope), span }
+        Given { value: self.given(&arg.value, scope), span }
     }
 
     /// `row: { cpu: float }`: a type where its name is wanted. Nothing inside is looked at, so that this is the one problem.
@@ -143,7 +146,7 @@ impl<'a> Evaluator<'a> {
         scope: &Scope<'a>,
         bound: &mut Bound<'a>,
     ) {
-        let given = Given { value: self.expr(&arg.value, scope), span: arg.value.span };
+        let given = Given { value: self.given(&arg.value, scope), span: arg.value.span };
         if function.params.iter().any(|param| param.rest) {
             if let Some((_, first)) = bound.rest.iter().find(|(known, _)| *known == name) {
                 let problem = Problem::error(
@@ -188,7 +191,7 @@ impl<'a> Evaluator<'a> {
         bound.broken = true;
         let given = match next {
             Some(param) => self.argument(param, arg, scope),
-            None => Given { value: self.expr(&arg.value, scope), span: arg.value.span },
+            None => Given { value: self.given(&arg.value, scope), span: arg.value.span },
         };
         let span = arg.value.span;
         let problem = match next {

@@ -25,6 +25,8 @@ pub(crate) struct NativeCall<'a> {
     /// Columns that the type function found, by parameter.
     pub(crate) columns: BTreeMap<String, Vec<crate::plan::Column>>,
     pub(crate) bound: Bindings,
+    /// What was given, when the call is to be remembered.
+    pub(crate) raw: Option<super::repeat::Raw<'a>>,
     /// A mistake is reported; no node comes of it.
     pub(crate) broken: bool,
 }
@@ -81,6 +83,9 @@ impl<'a> Evaluator<'a> {
                 _ => {}
             }
         }
+        if let Some(value) = self.again(callee, args, subject.as_ref(), scope) {
+            return value;
+        }
         let function = self.callee(callee, scope);
         let Value::Function(function) = &function.value else {
             if !function.ty.is_error() && !function.is_unknown() {
@@ -91,7 +96,8 @@ impl<'a> Evaluator<'a> {
             return Typed::error();
         };
         let name = self.source_of(callee.span);
-        let site = CallSite { name, callee: callee.span, span, subject, args };
+        let place = super::repeat::place_of(callee);
+        let site = CallSite { name, callee: callee.span, place, span, subject, args };
         self.apply(&Rc::clone(function), site, scope)
     }
 
@@ -131,7 +137,7 @@ impl<'a> Evaluator<'a> {
             Function::Lambda { params, body, scope: inner } => {
                 let mut values = Vec::new();
                 values.extend(site.subject.map(|subject| subject.value));
-                values.extend(site.args.iter().map(|arg| self.expr(&arg.value, scope)));
+                values.extend(site.args.iter().map(|arg| self.given(&arg.value, scope)));
                 self.apply_lambda(params, body, inner, values, site.span)
             }
             Function::Declared { module, item, function } => {
@@ -227,7 +233,13 @@ impl<'a> Evaluator<'a> {
             let ty = result.map(|ty| self.written(module, ty, &function.type_params));
             return Typed::unknown(ty.map_or(Type::Error, |ty| Bindings::default().apply(&ty)));
         }
-        self.run_body(module, item, function, bound.by_name, site.span)
+        let raw = self.raw(site.place, function, &site, &bound);
+        let before = (self.drafts.len(), self.problems.len());
+        let value = self.run_body(module, item, function, bound.by_name, site.span);
+        if let Some(raw) = raw.filter(|_| before == (self.drafts.len(), self.problems.len())) {
+            self.remember_value(raw, &value);
+        }
+        value
     }
 
     fn run_body(

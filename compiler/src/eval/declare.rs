@@ -73,7 +73,8 @@ impl<'a> Evaluator<'a> {
 
     fn enter(&mut self, name: String, item: &'a Item, scope: &Scope<'a>) {
         let attributes = self.attributes(&item.attrs, scope);
-        self.place = Place { name, doc: item.doc.clone(), attributes };
+        let doc = item.doc.clone().map(Into::into);
+        self.place = Place { name: name.into(), doc, attributes };
     }
 
     fn top_let(
@@ -106,8 +107,8 @@ impl<'a> Evaluator<'a> {
         };
         let attributes = self.attributes(&item.attrs, scope);
         let place = Place {
-            name: inner,
-            doc: item.doc.clone().or_else(|| self.place.doc.clone()),
+            name: inner.into(),
+            doc: item.doc.clone().map(Into::into).or_else(|| self.place.doc.clone()),
             attributes,
         };
         let outer = std::mem::replace(&mut self.place, place);
@@ -123,7 +124,8 @@ impl<'a> Evaluator<'a> {
         label: &str,
         body: impl FnOnce(&mut Self) -> Typed<'a>,
     ) -> Typed<'a> {
-        let place = Place { name: format!("{}{label}", self.place.name), ..self.place.clone() };
+        let place =
+            Place { name: format!("{}{label}", self.place.name).into(), ..self.place.clone() };
         let outer = std::mem::replace(&mut self.place, place);
         let value = body(self);
         self.name_result(&value);
@@ -147,7 +149,7 @@ impl<'a> Evaluator<'a> {
         };
         let here = &self.place.name;
         if let Some(draft) = node.and_then(|node| self.drafts.get_mut(node))
-            && let Some(place) = draft.places.iter_mut().find(|place| place.name == *here)
+            && let Some(place) = draft.places.iter_mut().rev().find(|place| place.name == *here)
         {
             place.result = true;
         }

@@ -7,8 +7,8 @@ use super::{
     Attributes, Evaluator, MAX_NODES, Native, NativeCall, NodeValue, Origin, Purpose, Typed, Value,
     run_scalar,
 };
-use crate::key::{Key, KeyFields};
-use crate::plan::{Arg, Column, FileArg, Input, NodeId, Promise, Worker};
+use crate::key::{Key, Written};
+use crate::plan::{Arg, Args, Column, FileArg, Input, NodeId, Promise, Shared, Worker};
 use crate::types::Type;
 use crate::value::Const;
 use pipe_grammar::{Problem, Span};
@@ -18,16 +18,16 @@ use std::rc::Rc;
 /// A node before passes number and annotate it.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
-    pub(crate) op: String,
+    pub(crate) op: Shared<String>,
     pub(crate) version: u32,
-    pub(crate) tool: Option<String>,
-    pub(crate) args: BTreeMap<String, Arg>,
-    pub(crate) nokey: Vec<String>,
+    pub(crate) tool: Option<Shared<String>>,
+    pub(crate) args: Args,
+    pub(crate) nokey: Shared<Vec<String>>,
     pub(crate) key: Key,
     pub(crate) ty: Type,
-    pub(crate) columns: Option<Vec<Column>>,
+    pub(crate) columns: Option<Shared<Vec<Column>>>,
     pub(crate) span: Span,
-    pub(crate) call: String,
+    pub(crate) call: Shared<String>,
     /// The declarations that create it: more than one when common nodes were merged.
     pub(crate) places: Vec<DraftPlace>,
     pub(crate) attributes: Rc<Attributes>,
@@ -54,8 +54,8 @@ pub(crate) struct Group {
 /// A declaration that creates a node.
 #[derive(Clone, Debug)]
 pub(crate) struct DraftPlace {
-    pub(crate) name: String,
-    pub(crate) doc: Option<String>,
+    pub(crate) name: Shared<String>,
+    pub(crate) doc: Option<Shared<String>>,
     /// Whether the node is the declaration's result and takes its name.
     pub(crate) result: bool,
 }
@@ -64,18 +64,14 @@ impl<'a> Evaluator<'a> {
     /// Draft the node of a call and give its result.
     pub(super) fn draft(
         &mut self,
-        call: NativeCall<'a>,
+        mut call: NativeCall<'a>,
         ty: Type,
         origin: Rc<Origin>,
         estimate: Option<u64>,
     ) -> Typed<'a> {
         let native = Rc::clone(&call.native);
         let mut args = BTreeMap::new();
-        let mut nokey = Vec::new();
         for param in &native.params {
-            if param.nokey {
-                nokey.push(param.name.clone());
-            }
             let arg = if let Some(columns) = call.columns.get(&param.name) {
                 Some(Arg::Columns(columns.clone()))
             } else if param.rest {
@@ -97,17 +93,17 @@ impl<'a> Evaluator<'a> {
         }
         self.resolve_dtype(&native, &mut args);
         let tool = native.tool.as_ref().map(|tool| match self.inputs.tools.get(tool) {
-            Some(version) => format!("{tool} {version}"),
-            None => tool.clone(),
+            Some(version) => format!("{tool} {version}").into(),
+            None => tool.as_str().into(),
         });
         let draft = Draft {
-            op: native.op.clone(),
+            op: native.op.as_str().into(),
             version: native.version,
             tool,
-            args,
-            nokey,
+            args: super::repeat::shared_names(&native, args.into()),
+            nokey: native.nokey.clone(),
             key: Key([0; 32]),
-            columns: table_columns(&ty),
+            columns: table_columns(&ty).map(Shared::from),
             ty: ty.clone(),
             span: call.site.span,
             call: self.shorten(call.site.span),
@@ -123,7 +119,11 @@ impl<'a> Evaluator<'a> {
             estimate,
             frame: self.frame.number,
         };
+        let kept = call.raw.take().map(|raw| (raw, draft.clone()));
         let Some(node) = self.add(draft) else { return Typed::unknown(ty) };
+        if let Some((raw, draft)) = kept.filter(|_| native.types.as_deref() != Some("split")) {
+            self.remember_node(raw, &native, draft, Rc::clone(&origin));
+        }
         let origin = self.own_origin(node, origin, &native);
         self.result_of(node, ty, origin, native.types.as_deref() == Some("split"))
     }
@@ -154,7 +154,7 @@ impl<'a> Evaluator<'a> {
                 let fields = Rc::new(fields.collect());
                 Typed { ty, value: Value::Record(fields) }
             }
-            _ => Typed { value: value(Vec::new(), origin), ty },
+            _ => whole(node, ty, origin),
         }
     }
 
@@ -164,30 +164,29 @@ impl<'a> Evaluator<'a> {
             self.too_large(draft.span);
             return None;
         }
-        let drafts = &self.drafts;
-        let fields = KeyFields::of(
-            &draft.op,
-            draft.version,
-            draft.tool.as_deref(),
-            &draft.args,
-            &draft.nokey,
-            |input| {
-                let key = drafts.get(input.node.0 as usize).map(|draft| draft.key)?;
-                Some(crate::key::plan_input(key, &input.path))
-            },
-        )?;
-        draft.key = fields.key();
+        let mut written = Written::default();
+        for (name, arg) in draft.args.iter() {
+            if !draft.nokey.contains(name) {
+                written.arg(name, arg)?;
+            }
+        }
+        draft.key = self.written_key(&draft, std::iter::once(&written))?;
+        Some(self.add_keyed(draft))
+    }
+
+    /// Add a draft that has its key, or find the one that is the same.
+    pub(super) fn add_keyed(&mut self, draft: Draft) -> usize {
         let same = (draft.frame, draft.key, draft.attributes.cache_off);
         let known = self.keyed.get(&same).copied();
         if let Some(known) = known {
             if let Some(first) = self.drafts.get_mut(known) {
                 first.also(draft);
             }
-            return Some(known);
+            return known;
         }
         self.keyed.insert(same, self.drafts.len());
         self.drafts.push(draft);
-        Some(self.drafts.len() - 1)
+        self.drafts.len() - 1
     }
 
     fn rest_arg(&mut self, call: &NativeCall<'a>) -> Option<Arg> {
@@ -338,14 +337,14 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Source text in one line of at most 80 letters.
-    pub(super) fn shorten(&self, span: Span) -> String {
+    pub(super) fn shorten(&self, span: Span) -> Shared<String> {
         const LONGEST: usize = 80;
         let text = self.sources.slice(span).split_whitespace().collect::<Vec<_>>().join(" ");
         if text.chars().count() <= LONGEST {
-            return text;
+            return text.into();
         }
         let cut: String = text.chars().take(LONGEST - 1).collect();
-        format!("{cut}…")
+        format!("{cut}…").into()
     }
 }
 
@@ -355,8 +354,9 @@ impl Draft {
         if self.attributes != other.attributes {
             self.attributes = Rc::new(self.attributes.merged(&other.attributes));
         }
+        // A declaration that creates it twice does so in a row: looking further back would cost a loop its square.
         for place in other.places {
-            if self.places.iter().all(|known| known.name != place.name) {
+            if self.places.last().is_none_or(|known| known.name != place.name) {
                 self.places.push(place);
             }
         }
@@ -389,6 +389,12 @@ fn group_of(native: &Native) -> Option<Group> {
         let subject = native.params.first().map(|param| param.name.clone());
         Group { label: first.clone(), args: subject.into_iter().collect() }
     })
+}
+
+/// The whole result of a node.
+pub(super) fn whole<'a>(node: usize, ty: Type, origin: Rc<Origin>) -> Typed<'a> {
+    let value = NodeValue { node, path: Vec::new(), origin };
+    Typed { ty, value: Value::Node(Rc::new(value)) }
 }
 
 /// What a value reads, as an input of a draft: nodes are numbered by their drafts.

@@ -88,7 +88,10 @@ impl<'a> Evaluator<'a> {
                     }
                     let (inner, label) = self.bind(binder, value, index, scope);
                     labels.push(label);
-                    pieces.append(&mut self.walk(loops, at + 1, &inner, labels));
+                    self.turns += 1;
+                    let mut found = self.walk(loops, at + 1, &inner, labels);
+                    self.turns -= 1;
+                    pieces.append(&mut found);
                     labels.pop();
                 }
                 pieces

@@ -78,7 +78,7 @@ impl<'a> Evaluator<'a> {
 
     /// Evaluate in a frame.
     pub(super) fn inside<T>(&mut self, frame: &Frame, work: impl FnOnce(&mut Self) -> T) -> T {
-        let place = Place { name: String::new(), ..self.place.clone() };
+        let place = Place { name: crate::plan::Shared::default(), ..self.place.clone() };
         let outer = (
             std::mem::replace(&mut self.frame, frame.level),
             std::mem::replace(&mut self.place, place),
@@ -259,13 +259,13 @@ impl<'a> Evaluator<'a> {
         span: Span,
     ) -> Draft {
         Draft {
-            op: op.to_owned(),
+            op: op.into(),
             version: 1,
             tool: None,
-            args,
-            nokey: Vec::new(),
+            args: args.into(),
+            nokey: Vec::new().into(),
             key: Key([0; 32]),
-            columns: super::draft::table_columns(&ty),
+            columns: super::draft::table_columns(&ty).map(Into::into),
             ty,
             span,
             call: self.shorten(span),

@@ -28,6 +28,7 @@ mod native;
 mod operator;
 mod params;
 mod parts;
+mod repeat;
 mod row;
 mod scalar;
 mod shapes;
@@ -47,7 +48,7 @@ pub(crate) use value::{
 };
 
 use crate::host::Inputs;
-use crate::plan::Root;
+use crate::plan::{Root, Shared};
 use crate::resolve::{DeclId, Program};
 use crate::sources::Sources;
 use crate::types::Type;
@@ -58,9 +59,9 @@ use std::rc::Rc;
 /// Deepest nesting of expressions, calls included.
 const MAX_DEPTH: usize = 400;
 /// Most expressions that one program may evaluate, inlined calls and loops included.
-const MAX_STEPS: usize = 5_000_000;
+const MAX_STEPS: usize = 10_000_000;
 /// Most nodes of a plan.
-const MAX_NODES: usize = 100_000;
+const MAX_NODES: usize = 250_000;
 
 /// Whether files are digested and nodes keyed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +98,12 @@ pub(crate) struct Evaluator<'a> {
     frame: frame::Level,
     /// Frames made so far.
     frames: u32,
+    /// The last call at each place where calls are made again.
+    last: BTreeMap<usize, Option<repeat::Last<'a>>>,
+    /// Arguments that are evaluated already, by their places.
+    ahead: BTreeMap<usize, Typed<'a>>,
+    /// Above zero: inside a turn of a loop.
+    turns: usize,
     pub(crate) leaves: Vec<Leaf>,
     pub(crate) roots: Vec<Root>,
     pub(crate) params: Vec<ParamInfo>,
@@ -120,8 +127,8 @@ pub(crate) struct Evaluator<'a> {
 /// Which declaration the drafts belong to.
 #[derive(Clone, Debug, Default)]
 struct Place {
-    name: String,
-    doc: Option<String>,
+    name: Shared<String>,
+    doc: Option<Shared<String>>,
     attributes: Rc<Attributes>,
 }
 
@@ -151,6 +158,9 @@ impl<'a> Evaluator<'a> {
             shapes: BTreeMap::new(),
             frame: frame::Level::default(),
             frames: 0,
+            last: BTreeMap::new(),
+            ahead: BTreeMap::new(),
+            turns: 0,
             leaves: Vec::new(),
             roots: Vec::new(),
             params: Vec::new(),

@@ -32,6 +32,8 @@ impl<'a> Evaluator<'a> {
             );
         }
         let bound = self.bind_arguments(function, &site, scope);
+        let raw = self.raw(site.place, function, &site, &bound).filter(|_| !native.fold);
+        let place = site.place;
         let mut call = NativeCall {
             declared: self.declared_at(module, function),
             native: Rc::clone(&native),
@@ -45,6 +47,7 @@ impl<'a> Evaluator<'a> {
             rows: BTreeMap::new(),
             columns: BTreeMap::new(),
             bound: Bindings::default(),
+            raw,
             broken: bound.broken,
         };
         self.fill_defaults(&mut call, module, function);
@@ -65,7 +68,11 @@ impl<'a> Evaluator<'a> {
             return self.without_node(&call, ty);
         }
         let memory = self.memory_of(&call);
+        let remembered = call.raw.is_some();
         let made = self.draft(call, ty, origin, memory);
+        if remembered {
+            self.remember_shape(place, shape.as_ref());
+        }
         self.shaped(&made.value, shape);
         made
     }

@@ -1,7 +1,7 @@
 //! Signatures of ops, read from `@native` declarations of the library.
 
 use super::Evaluator;
-use crate::plan::{Promise, Worker};
+use crate::plan::{Promise, Shared, Worker};
 use crate::resolve::DeclId;
 use crate::types::Type;
 use pipe_grammar::Problem;
@@ -38,6 +38,10 @@ pub(crate) struct Native {
     pub(crate) memory: Option<String>,
     pub(crate) params: Vec<NativeParam>,
     pub(crate) result: Type,
+    /// Parameters that stay out of keys.
+    pub(crate) nokey: Shared<Vec<String>>,
+    /// The names of its nodes' arguments, once it has one.
+    pub(crate) names: std::cell::OnceCell<Shared<Vec<String>>>,
 }
 
 /// A parameter of an op.
@@ -141,6 +145,8 @@ impl<'a> Evaluator<'a> {
             memory: None,
             params: Vec::new(),
             result: Type::Error,
+            nokey: Shared::default(),
+            names: std::cell::OnceCell::new(),
         };
         let mut tolerance = 1e-6;
         for arg in &attr.args {
@@ -190,6 +196,8 @@ impl<'a> Evaluator<'a> {
                 column: has("column"),
             });
         }
+        let nokey = native.params.iter().filter(|param| param.nokey);
+        native.nokey = nokey.map(|param| param.name.clone()).collect::<Vec<_>>().into();
         native.result = match &function.result {
             Some(result) => self.written(id.module, result, vars),
             None => Type::Any,

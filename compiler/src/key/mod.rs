@@ -4,11 +4,13 @@
 //! can be compared field by field. A plan key has the plan keys of the inputs in it, an action key the digests of their
 //! contents; both use the same struct and the same encoding.
 
+mod encode;
 mod row;
 
+pub(crate) use encode::{Written, written_key};
 pub use row::{row_display, row_field};
 
-use crate::plan::{Arg, Column, Input, Node};
+use crate::plan::{Arg, Args, Column, Input, Node};
 use crate::value::{Const, FieldName};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,13 +111,13 @@ impl KeyFields {
         op: &str,
         version: u32,
         tool: Option<&str>,
-        args: &BTreeMap<String, Arg>,
+        args: &Args,
         nokey: &[String],
         input: impl Fn(&Input) -> Option<String>,
     ) -> Option<Self> {
         let mut inputs = BTreeMap::new();
         let mut fields = BTreeMap::new();
-        for (name, arg) in args {
+        for (name, arg) in args.iter() {
             if !nokey.contains(name) {
                 fields.insert(name.clone(), field(arg, name, &input, &mut inputs)?);
             }
@@ -190,7 +192,8 @@ pub fn plan_fields(
     node: &Node,
     key_of: impl Fn(crate::plan::NodeId) -> Option<Key>,
 ) -> Option<KeyFields> {
-    KeyFields::of(&node.op, node.version, node.tool.as_deref(), &node.args, &node.nokey, |input| {
+    let tool = node.tool.as_deref().map(String::as_str);
+    KeyFields::of(&node.op, node.version, tool, &node.args, &node.nokey, |input| {
         Some(plan_input(key_of(input.node)?, &input.path))
     })
 }
@@ -200,7 +203,8 @@ pub fn action_fields(
     node: &Node,
     digest_of: impl Fn(&Input) -> Option<String>,
 ) -> Option<KeyFields> {
-    KeyFields::of(&node.op, node.version, node.tool.as_deref(), &node.args, &node.nokey, digest_of)
+    let tool = node.tool.as_deref().map(String::as_str);
+    KeyFields::of(&node.op, node.version, tool, &node.args, &node.nokey, digest_of)
 }
 
 struct Encoder(blake3::Hasher);

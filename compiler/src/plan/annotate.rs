@@ -1,10 +1,8 @@
 //! What the runtime obeys: levels, threads, devices, batch groups, and the critical path.
 
-use super::{Annotations, NodeId, Plan, Worker};
+use super::{Annotations, Plan, Worker};
 use crate::eval::Draft;
 use crate::host::Machine;
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::EdgeRef;
 use std::collections::BTreeMap;
 
 /// Estimated cost of a heavy op against a light one.
@@ -12,13 +10,13 @@ const HEAVY: u64 = 100;
 
 /// Fill the annotations of a plan whose nodes stand in topological order.
 pub(super) fn annotate(plan: &mut Plan, drafts: &[&Draft], machine: Machine) {
-    let graph = graph(plan);
-    levels(plan, &graph);
+    let reads = Reads::of(plan);
+    levels(plan, &reads);
     for (node, draft) in plan.nodes.iter_mut().zip(drafts) {
         resources(&mut node.runs, draft, machine);
     }
     groups(plan, drafts);
-    critical(plan, &graph, drafts);
+    critical(plan, &reads, drafts);
 }
 
 /// What a node takes of the machine.
@@ -33,25 +31,41 @@ pub(super) fn resources(runs: &mut Annotations, draft: &Draft, machine: Machine)
     runs.exclusive = runs.memory.is_some_and(large);
 }
 
-fn graph(plan: &Plan) -> DiGraph<NodeId, ()> {
-    let mut graph = DiGraph::with_capacity(plan.nodes.len(), plan.nodes.len());
-    for node in &plan.nodes {
-        let to = graph.add_node(node.id);
-        for input in node.inputs() {
-            graph.update_edge(NodeIndex::new(input.node.0 as usize), to, ());
+/// What each node reads, by numbers, one node after the other.
+struct Reads {
+    /// Where the numbers of each node end.
+    ends: Vec<usize>,
+    inputs: Vec<usize>,
+}
+
+impl Reads {
+    fn of(plan: &Plan) -> Self {
+        let mut reads = Self { ends: Vec::with_capacity(plan.nodes.len()), inputs: Vec::new() };
+        for node in &plan.nodes {
+            reads.inputs.extend(node.inputs().iter().map(|input| input.node.0 as usize));
+            reads.ends.push(reads.inputs.len());
         }
+        reads
     }
-    graph
+
+    /// The inputs of each node, in order.
+    fn each(&self) -> impl Iterator<Item = &[usize]> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let inputs = self.inputs.get(start..*end).unwrap_or_default();
+            start = *end;
+            inputs
+        })
+    }
 }
 
 /// The longest path from a source, and the most nodes on one level.
-fn levels(plan: &mut Plan, graph: &DiGraph<NodeId, ()>) {
+fn levels(plan: &mut Plan, reads: &Reads) {
     let mut levels: Vec<u32> = Vec::with_capacity(plan.nodes.len());
     let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
-    for at in graph.node_indices() {
-        let before = graph.neighbors_directed(at, petgraph::Direction::Incoming);
-        let level =
-            before.filter_map(|input| levels.get(input.index())).max().map_or(0, |level| level + 1);
+    for inputs in reads.each() {
+        let before = inputs.iter().filter_map(|input| levels.get(*input));
+        let level = before.max().map_or(0, |level| level + 1);
         levels.push(level);
         *counts.entry(level).or_default() += 1;
     }
@@ -82,14 +96,13 @@ fn groups(plan: &mut Plan, drafts: &[&Draft]) {
 }
 
 /// Mark the most expensive path through the plan.
-fn critical(plan: &mut Plan, graph: &DiGraph<NodeId, ()>, drafts: &[&Draft]) {
+fn critical(plan: &mut Plan, reads: &Reads, drafts: &[&Draft]) {
     let mut best: Vec<(u64, Option<usize>)> = Vec::with_capacity(plan.nodes.len());
-    for (at, draft) in graph.node_indices().zip(drafts) {
+    for (inputs, draft) in reads.each().zip(drafts) {
         let own = if draft.heavy { HEAVY } else { 1 };
-        let before = graph.edges_directed(at, petgraph::Direction::Incoming);
-        let before = before.map(|edge| edge.source().index());
-        let longest = before
-            .filter_map(|input| Some((best.get(input)?.0, input)))
+        let longest = inputs
+            .iter()
+            .filter_map(|input| Some((best.get(*input)?.0, *input)))
             .max_by_key(|(cost, input)| (*cost, std::cmp::Reverse(*input)));
         best.push(match longest {
             Some((cost, input)) => (cost + own, Some(input)),

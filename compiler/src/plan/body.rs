@@ -5,12 +5,11 @@
 //! and a node made from a body has the key that it would have if it had been written out: op, arguments, keys of the
 //! captured nodes, and the digest of the bound value ([`given`]), never a position in a list.
 
-use super::{Annotations, Arg, Input, Node, NodeId, Promise, Worker};
+use super::{Annotations, Arg, Args, Input, Node, NodeId, Promise, Worker};
 use crate::key::{self, Key, KeyFields};
 use crate::value::Const;
 use pipe_grammar::Span;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// The op of a node that stands for a value which the run already has. It never runs.
 pub const GIVEN: &str = "value.given";
@@ -59,7 +58,8 @@ impl Body {
         let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let id = NodeId(first + node.id.0);
-            let args = node.args.iter().map(|(name, arg)| (name.clone(), place(arg))).collect();
+            let mut args = node.args.clone();
+            args.update(|arg| Some(place(arg)));
             let name = if node.name.is_empty() {
                 label.to_owned()
             } else {
@@ -85,7 +85,7 @@ impl Body {
             let node = self.nodes.get(input.node.0 as usize)?;
             Some(key::plan_input(node.key, &input.path))
         };
-        let mut args = BTreeMap::from([("result".to_owned(), self.result.clone())]);
+        let mut args = Args::from([("result".to_owned(), self.result.clone())]);
         let effects = self.nodes.iter().filter(|node| node.runs.effect);
         let mut effects: Vec<(Key, Arg)> = effects
             .map(|node| (node.key, Arg::Input(Input { node: node.id, path: Vec::new() })))
@@ -124,7 +124,7 @@ fn placed(arg: &Arg, slots: &[Input], first: u32) -> Arg {
 /// The node that stands for a value of this digest: what a driver binds. It is done before it begins.
 #[must_use]
 pub fn given(id: NodeId, name: &str, ty: &str, digest: &str, span: Span) -> Node {
-    let args = BTreeMap::from([("digest".to_owned(), Arg::Const(Const::Str(digest.to_owned())))]);
+    let args = Args::from([("digest".to_owned(), Arg::Const(Const::Str(digest.to_owned())))]);
     let mut node = Node {
         id,
         name: name.to_owned(),
@@ -132,12 +132,12 @@ pub fn given(id: NodeId, name: &str, ty: &str, digest: &str, span: Span) -> Node
         version: 1,
         tool: None,
         args,
-        nokey: Vec::new(),
+        nokey: Vec::new().into(),
         key: Key([0; 32]),
-        ty: ty.to_owned(),
+        ty: ty.into(),
         columns: None,
         span,
-        call: String::new(),
+        call: "".into(),
         doc: None,
         runs: Annotations::light(),
     };

@@ -1,10 +1,11 @@
 //! From drafts to the plan: what nothing needs is dropped, the rest is numbered and named.
 
 use super::annotate::{annotate, resources};
-use super::{Annotations, Arg, Body, Input, Node, NodeId, Plan, Root};
+use super::{Annotations, Arg, Body, Input, Node, NodeId, Plan, Root, Shared};
 use crate::eval::{Draft, DraftPlace, ParamInfo};
 use crate::host::Machine;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::types::Type;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Make the plan of a program's drafts and roots.
 pub(crate) fn plan(
@@ -15,16 +16,26 @@ pub(crate) fn plan(
     machine: Machine,
 ) -> Plan {
     let kept = needed(&drafts, &roots);
-    let numbers: BTreeMap<usize, NodeId> =
-        (0u32..).zip(&kept).map(|(number, draft)| (*draft, NodeId(number))).collect();
+    let mut numbers: Vec<Option<NodeId>> = vec![None; drafts.len()];
+    for (number, at) in (0u32..).zip(&kept) {
+        if let Some(place) = numbers.get_mut(*at) {
+            *place = Some(NodeId(number));
+        }
+    }
     let named = named(&drafts, &kept);
-    let mut names = names(&named);
+    let names = names(&named);
+    let mut texts = Texts::default();
     let mut nodes = Vec::with_capacity(kept.len());
-    for (number, Named { at, draft, place }) in (0u32..).zip(&named) {
-        let name = names.remove(at).unwrap_or_default();
+    for ((number, Named { draft, place }), name) in (0u32..).zip(&named).zip(names) {
         let doc = place.and_then(|place| place.doc.clone());
-        let mut node = node(draft, NodeId(number), name, doc);
-        node.args.values_mut().for_each(|arg| renumber(arg, &numbers));
+        let mut node = node(draft, NodeId(number), name, doc, &mut texts);
+        node.args.update(|arg| {
+            moves(arg, &numbers).then(|| {
+                let mut arg = arg.clone();
+                renumber(&mut arg, &numbers);
+                arg
+            })
+        });
         nodes.push(node);
     }
     for root in &mut roots {
@@ -59,13 +70,13 @@ pub(crate) fn body(
     place: &dyn Fn(&Input) -> Arg,
 ) -> Body {
     let named = named(drafts, kept);
-    let mut names = names(&named);
+    let names = names(&named);
+    let mut texts = Texts::default();
     let mut nodes: Vec<Node> = Vec::with_capacity(named.len());
-    for (number, Named { at, draft, place: declared }) in (0u32..).zip(&named) {
-        let name = names.remove(at).unwrap_or_default();
+    for ((number, Named { draft, place: declared }), name) in (0u32..).zip(&named).zip(names) {
         let doc = declared.and_then(|declared| declared.doc.clone());
-        let mut node = node(draft, NodeId(number), name, doc);
-        node.args.values_mut().for_each(|arg| *arg = placed(arg, place));
+        let mut node = node(draft, NodeId(number), name, doc, &mut texts);
+        node.args.update(|arg| Some(placed(arg, place)));
         resources(&mut node.runs, draft, machine);
         let key_of = |id: NodeId| nodes.get(id.0 as usize).map(|node| node.key);
         if let Some(fields) = crate::key::plan_fields(&node, key_of) {
@@ -95,90 +106,141 @@ fn placed(arg: &Arg, place: &dyn Fn(&Input) -> Arg) -> Arg {
 
 /// The drafts that an output, a check or an effect needs, in order.
 fn needed(drafts: &[Draft], roots: &[Root]) -> Vec<usize> {
-    let mut needed = BTreeSet::new();
+    let mut needed = vec![false; drafts.len()];
     let mut open: Vec<usize> = Vec::new();
+    let mut roots_read = Vec::new();
     for root in roots {
-        let mut inputs = Vec::new();
-        root.value.inputs(&mut inputs);
+        root.value.inputs(&mut roots_read);
         if let Some(shows) = &root.shows {
-            shows.left.inputs(&mut inputs);
-            shows.right.inputs(&mut inputs);
+            shows.left.inputs(&mut roots_read);
+            shows.right.inputs(&mut roots_read);
         }
-        open.extend(inputs.iter().map(|input| input.node.0 as usize));
     }
+    open.extend(roots_read.iter().map(|input| input.node.0 as usize));
     let effects = drafts.iter().enumerate().filter(|(_, draft)| draft.effect && draft.frame == 0);
     open.extend(effects.map(|(at, _)| at));
     while let Some(at) = open.pop() {
-        if let Some(draft) = drafts.get(at)
-            && needed.insert(at)
+        if let (Some(draft), Some(known)) = (drafts.get(at), needed.get_mut(at))
+            && !std::mem::replace(known, true)
         {
             let mut inputs = Vec::new();
             draft.args.values().for_each(|arg| arg.inputs(&mut inputs));
             open.extend(inputs.iter().map(|input| input.node.0 as usize));
         }
     }
-    needed.into_iter().collect()
+    needed.iter().enumerate().filter(|(_, needed)| **needed).map(|(at, _)| at).collect()
 }
 
 /// A draft with the declaration that it is named after.
 struct Named<'d> {
-    at: usize,
     draft: &'d Draft,
     place: Option<&'d DraftPlace>,
 }
 
 /// The declaration of which a draft is the result, else the first one whose result is kept.
 fn named<'d>(drafts: &'d [Draft], kept: &[usize]) -> Vec<Named<'d>> {
-    let kept: Vec<(usize, &Draft)> =
-        kept.iter().filter_map(|at| Some((*at, drafts.get(*at)?))).collect();
-    let results = kept.iter().flat_map(|(_, draft)| &draft.places).filter(|place| place.result);
-    let live: BTreeSet<&str> = results.map(|place| place.name.as_str()).collect();
+    let kept: Vec<&Draft> = kept.iter().filter_map(|at| drafts.get(*at)).collect();
+    let result = |draft: &'d Draft| draft.places.iter().find(|place| place.result);
+    // Who is alive is asked only of a draft that several declarations create.
+    let asked = |draft: &'d Draft| draft.places.len() > 1 && result(draft).is_none();
+    let live: BTreeSet<&str> = match kept.iter().any(|draft| asked(draft)) {
+        true => {
+            let results = kept.iter().flat_map(|draft| &draft.places).filter(|place| place.result);
+            results.map(|place| place.name.as_str()).collect()
+        }
+        false => BTreeSet::new(),
+    };
     kept.into_iter()
-        .map(|(at, draft)| {
-            let result = draft.places.iter().find(|place| place.result);
+        .map(|draft| {
             let alive = || draft.places.iter().find(|place| live.contains(place.name.as_str()));
-            Named { at, draft, place: result.or_else(alive).or(draft.places.first()) }
+            Named { draft, place: result(draft).or_else(alive).or(draft.places.first()) }
         })
         .collect()
 }
 
 /// Unique names: the declaration's for its result, else the declaration's and the op's last word.
-fn names(named: &[Named<'_>]) -> BTreeMap<usize, String> {
-    let mut taken: BTreeSet<String> = BTreeSet::new();
-    let mut names = BTreeMap::new();
-    let is_result = |named: &&Named<'_>| named.place.is_some_and(|place| place.result);
-    let results = named.iter().filter(is_result);
-    let others = named.iter().filter(|named| !is_result(named));
-    let mut next: BTreeMap<String, usize> = BTreeMap::new();
-    for Named { at, draft, place } in results.chain(others) {
-        let word = draft.op.rsplit('.').next().unwrap_or(&draft.op);
-        let base = match place {
-            Some(place) if place.result => place.name.clone(),
-            Some(place) if !place.name.is_empty() => format!("{}.{word}", place.name),
-            _ => word.to_owned(),
-        };
-        let count = next.entry(base.clone()).or_insert(1);
-        let mut name = base.clone();
-        while !taken.insert(name.clone()) {
-            *count += 1;
-            name = format!("{base}#{count}");
+fn names(named: &[Named<'_>]) -> Vec<String> {
+    let bases: Vec<String> = named
+        .iter()
+        .map(|Named { draft, place }| {
+            let word = draft.op.rsplit('.').next().unwrap_or(&draft.op);
+            match place {
+                Some(place) if place.result => place.name.to_string(),
+                Some(place) if !place.name.is_empty() => format!("{}.{word}", place.name),
+                _ => word.to_owned(),
+            }
+        })
+        .collect();
+    let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
+    // Made names, which may be those of later bases only where a base has the sign in it.
+    let mut numbered: BTreeSet<String> = BTreeSet::new();
+    let mut suffixes: BTreeMap<usize, String> = BTreeMap::new();
+    let is_result =
+        |at: &usize| named.get(*at).and_then(|named| named.place).is_some_and(|place| place.result);
+    let all = 0..named.len();
+    for at in all.clone().filter(is_result).chain(all.filter(|at| !is_result(at))) {
+        let Some(base) = bases.get(at) else { continue };
+        let known = taken.get(base.as_str()).copied();
+        if known.is_none() && !(base.contains('#') && numbered.contains(base)) {
+            taken.insert(base, 1);
+            continue;
         }
-        names.insert(*at, name);
+        let mut count = known.unwrap_or(1);
+        let mut free = |name: &str| !taken.contains_key(name) && numbered.insert(name.to_owned());
+        let suffix = loop {
+            count += 1;
+            let suffix = format!("#{count}");
+            if free(&format!("{base}{suffix}")) {
+                break suffix;
+            }
+        };
+        taken.insert(base, count);
+        suffixes.insert(at, suffix);
+    }
+    drop(taken);
+    let mut names = bases;
+    for (at, suffix) in suffixes {
+        if let Some(name) = names.get_mut(at) {
+            name.push_str(&suffix);
+        }
     }
     names
 }
 
-fn node(draft: &Draft, id: NodeId, name: String, doc: Option<String>) -> Node {
+/// Texts of the last few types: most nodes of a loop have one of them.
+#[derive(Default)]
+struct Texts(VecDeque<(Type, Shared<String>)>);
+
+impl Texts {
+    fn of(&mut self, ty: &Type) -> Shared<String> {
+        const KEPT: usize = 8;
+        if let Some((_, text)) = self.0.iter().find(|(known, _)| known == ty) {
+            return text.clone();
+        }
+        let text = Shared::from(ty.to_string());
+        self.0.truncate(KEPT - 1);
+        self.0.push_front((ty.clone(), text.clone()));
+        text
+    }
+}
+
+fn node(
+    draft: &Draft,
+    id: NodeId,
+    name: String,
+    doc: Option<Shared<String>>,
+    texts: &mut Texts,
+) -> Node {
     Node {
         id,
         name,
-        op: draft.op.clone(),
+        op: draft.op.to_string(),
         version: draft.version,
         tool: draft.tool.clone(),
         args: draft.args.clone(),
         nokey: draft.nokey.clone(),
         key: draft.key,
-        ty: draft.ty.to_string(),
+        ty: texts.of(&draft.ty),
         columns: draft.columns.clone(),
         span: draft.span,
         call: draft.call.clone(),
@@ -198,11 +260,29 @@ fn node(draft: &Draft, id: NodeId, name: String, doc: Option<String>) -> Node {
     }
 }
 
-fn renumber(arg: &mut Arg, numbers: &BTreeMap<usize, NodeId>) {
+/// Whether an argument reads a node that has another number in the plan.
+fn moves(arg: &Arg, numbers: &[Option<NodeId>]) -> bool {
     match arg {
         Arg::Input(Input { node, .. }) => {
-            if let Some(number) = numbers.get(&(node.0 as usize)) {
-                *node = *number;
+            numbers.get(node.0 as usize).copied().flatten().is_some_and(|number| number != *node)
+        }
+        Arg::List(items) => items.iter().any(|item| moves(item, numbers)),
+        Arg::Record(fields) => fields.values().any(|field| moves(field, numbers)),
+        Arg::Reading { reads, .. } => reads.iter().any(|read| moves(read, numbers)),
+        Arg::Const(_)
+        | Arg::Row(_)
+        | Arg::Columns(_)
+        | Arg::Files(_)
+        | Arg::Body(_)
+        | Arg::Bound(_) => false,
+    }
+}
+
+fn renumber(arg: &mut Arg, numbers: &[Option<NodeId>]) {
+    match arg {
+        Arg::Input(Input { node, .. }) => {
+            if let Some(number) = numbers.get(node.0 as usize).copied().flatten() {
+                *node = number;
             }
         }
         Arg::List(items) => items.iter_mut().for_each(|item| renumber(item, numbers)),

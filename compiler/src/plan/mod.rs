@@ -1,9 +1,11 @@
 //! The plan: a DAG of op calls with keys and annotations.
 mod annotate;
+mod args;
 mod body;
 mod graph;
 mod node;
 
+pub use args::{Args, Shared};
 pub use body::{Body, Bound, GIVEN, Made, given};
 pub(crate) use graph::{body, plan};
 pub use node::*;

@@ -1,5 +1,6 @@
 //! What a plan is made of: nodes, their arguments, and what the runtime must obey.
 
+use super::args::{Args, Shared};
 use super::body::{Body, Bound};
 use crate::key::Key;
 use crate::value::Const;
@@ -25,23 +26,23 @@ pub struct Node {
     pub version: u32,
     /// The tool that computes it with its version (`torch 2.11.0`), when the signature names one; enters the key.
     #[serde(default)]
-    pub tool: Option<String>,
+    pub tool: Option<Shared<String>>,
     /// Arguments by parameter name. Defaults are filled in, so the map is complete and canonical.
-    pub args: BTreeMap<String, Arg>,
+    pub args: Args,
     /// Arguments that stay out of keys (`@nokey`).
-    pub nokey: Vec<String>,
+    pub nokey: Shared<Vec<String>>,
     /// Plan key.
     pub key: Key,
     /// Type of the result, as written in `.pipe`.
-    pub ty: String,
+    pub ty: Shared<String>,
     /// Columns of the result when it is a table.
-    pub columns: Option<Vec<Column>>,
+    pub columns: Option<Shared<Vec<Column>>>,
     /// Where the call stands.
     pub span: Span,
     /// The call as messages show it, shortened: `detect.pca_window(joined, window: 60s, ...)`.
-    pub call: String,
+    pub call: Shared<String>,
     /// `##` of the declaration.
-    pub doc: Option<String>,
+    pub doc: Option<Shared<String>>,
     /// What the runtime must obey.
     pub runs: Annotations,
 }

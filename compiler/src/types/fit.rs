@@ -244,6 +244,9 @@ fn bind_rest(wanted: &Record, found: &Record, bound: &mut Bindings) {
 
 /// The smallest type that both fit, if there is one.
 pub(crate) fn join(left: &Type, right: &Type) -> Option<Type> {
+    if left == right {
+        return Some(left.clone());
+    }
     match (left, right) {
         (Type::Error, other) | (other, Type::Error) => Some(other.clone()),
         (Type::None, other) | (other, Type::None) => Some(other.clone().optional()),

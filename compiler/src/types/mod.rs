@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// A type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     /// Comes from a mistake that is already reported: fits everything, silently.
     Error,
@@ -63,6 +63,9 @@ impl PartialEq for Record {
     }
 }
 
+/// With it, types that are one in memory compare at once.
+impl Eq for Record {}
+
 impl Record {
     /// The type of a field.
     pub(crate) fn field(&self, name: &str) -> Option<&Type> {
@@ -84,7 +87,7 @@ impl Record {
 }
 
 /// `Table<row, part>`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableType {
     pub(crate) row: Type,
     /// The part that a signature or an annotation asks for.
@@ -92,7 +95,7 @@ pub(crate) struct TableType {
 }
 
 /// An opaque result of an op, with the fields that can be read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Artifact {
     pub(crate) name: Rc<str>,
     pub(crate) fields: Record,
@@ -100,7 +103,7 @@ pub(crate) struct Artifact {
 }
 
 /// `(params) -> result`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FunctionType {
     pub(crate) params: Vec<Type>,
     pub(crate) result: Type,

@@ -2,13 +2,13 @@
 
 use crate::support::{Files, compiled, plan, rendered};
 use pipe_compiler::key::{KeyFields, plan_fields};
-use pipe_compiler::plan::{Arg, Column, FileArg, Input, NodeId, Plan};
+use pipe_compiler::plan::{Arg, Args, Column, FileArg, Input, NodeId, Plan};
 use pipe_compiler::value::Const;
 use pipe_row::ir::{BinaryOp, ColumnRef, Expr, RowFn, Scalar, Ty};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-fn sample() -> BTreeMap<String, Arg> {
+fn sample() -> Args {
     let row = RowFn {
         columns: vec![ColumnRef { name: "cpu".into(), ty: Ty::Float, optional: true }],
         body: Expr::Binary(
@@ -19,7 +19,7 @@ fn sample() -> BTreeMap<String, Arg> {
         ty: Ty::Bool,
         optional: true,
     };
-    BTreeMap::from([
+    Args::from([
         ("bool".into(), Arg::Const(Const::Bool(true))),
         (
             "columns".into(),
@@ -46,7 +46,7 @@ fn sample() -> BTreeMap<String, Arg> {
     ])
 }
 
-fn fields(args: &BTreeMap<String, Arg>) -> KeyFields {
+fn fields(args: &Args) -> KeyFields {
     KeyFields::of("data.op", 2, Some("torch 2.11.0"), args, &["label".into()], |input| {
         Some(format!("k0.{}", input.path.join(".")))
     })
@@ -57,8 +57,8 @@ fn fields(args: &BTreeMap<String, Arg>) -> KeyFields {
 #[test]
 fn the_encoding_is_pinned() {
     assert_eq!(fields(&sample()).key().to_string(), GOLDEN_ALL);
-    let none = KeyFields::of("value.compute", 1, None, &BTreeMap::new(), &[], |_| None)
-        .expect("no inputs");
+    let none =
+        KeyFields::of("value.compute", 1, None, &Args::new(), &[], |_| None).expect("no inputs");
     assert_eq!(none.key().to_string(), GOLDEN_NONE);
 }
 
@@ -91,12 +91,11 @@ fn every_argument_counts_but_those_marked() {
     );
     assert_eq!(fields(&files).key(), key, "paths stay out");
     for (a, b) in [(0.0, -0.0), (f64::NAN, -f64::NAN)] {
-        let with = |value| {
-            fields(&BTreeMap::from([("x".to_owned(), Arg::Const(Const::Float(value)))])).key()
-        };
+        let with =
+            |value| fields(&Args::from([("x".to_owned(), Arg::Const(Const::Float(value)))])).key();
         assert_eq!(with(a), with(b));
     }
-    let with = |value| fields(&BTreeMap::from([("x".to_owned(), Arg::Const(value))])).key();
+    let with = |value| fields(&Args::from([("x".to_owned(), Arg::Const(value))])).key();
     let distinct = [
         Const::Int(1),
         Const::Float(1.0),

@@ -5,7 +5,7 @@
 
 use crate::op::{ArgValue, Args, OpError};
 use crate::value::{Artifact, Value};
-use pipe_compiler::plan::{Arg, Column, FileArg, Input};
+use pipe_compiler::plan::{self, Arg, Column, FileArg, Input};
 use pipe_row::ir::RowFn;
 use std::collections::BTreeMap;
 
@@ -376,7 +376,7 @@ impl<'a> Fields<'a> {
 /// # Errors
 /// When an input has no such field.
 pub fn resolve<'v>(
-    args: &BTreeMap<String, Arg>,
+    args: &plan::Args,
     value_of: &dyn Fn(&Input) -> Option<&'v Value>,
 ) -> Result<Args, OpError> {
     let each = |(name, arg): (&String, &Arg)| Ok((name.clone(), resolve_arg(arg, value_of)?));
@@ -466,7 +466,7 @@ mod tests {
         let result = Value::record([("f1", Value::Float(0.75))]);
         let input = Arg::Input(Input { node: NodeId(0), path: vec!["f1".to_owned()] });
         let list = Arg::List(vec![input, Arg::Const(Const::Int(2))]);
-        let args = BTreeMap::from([("scores".to_owned(), list)]);
+        let args = plan::Args::from([("scores".to_owned(), list)]);
         let args = resolve(&args, &|_| Some(&result)).unwrap();
         assert_eq!(args.floats("scores").unwrap(), [0.75, 2.0]);
     }

@@ -11,7 +11,7 @@ mod model;
 pub(crate) use model::ModelShape;
 
 use super::arguments::Given;
-use super::{Evaluator, NativeCall, Value};
+use super::{Evaluator, Native, NativeCall, Value};
 use crate::value::Const;
 use pipe_grammar::{Problem, Span, did_you_mean};
 use std::rc::Rc;
@@ -59,6 +59,11 @@ impl<'a> Evaluator<'a> {
         if let (Value::Node(node), Some(shape)) = (value, shape) {
             self.shapes.insert(node.node, shape);
         }
+    }
+
+    /// Whether a node makes something of a known shape.
+    pub(super) fn is_shaped(&self, node: usize) -> bool {
+        self.shapes.contains_key(&node)
     }
 
     fn subject_of<'c>(&self, call: &'c NativeCall<'a>) -> Option<&'c Given<'a>> {
@@ -260,6 +265,13 @@ impl<'a> Evaluator<'a> {
         let start = list.start + u32::try_from(at).ok()?;
         Some(Span { start, end: start + u32::try_from(quoted.len()).ok()?, ..list })
     }
+}
+
+/// Whether a shape, a check of shapes or an estimate of memory depends on the value of this argument.
+pub(super) fn reads(native: &Native, name: &str) -> bool {
+    let makes = native.shape.as_deref().is_some_and(|shape| shape != "same");
+    let estimated = native.memory.is_some() && matches!(name, "batch" | "recompute");
+    makes || estimated || name == "targets"
 }
 
 /// A whole number.
