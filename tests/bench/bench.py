@@ -15,11 +15,12 @@ import sys
 import time
 
 import language
+import plan
 import rerun
 import training
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SUITES = {"language": language, "rerun": rerun, "training": training}
+SUITES = {"language": language, "plan": plan, "rerun": rerun, "training": training}
 
 
 class Bench:

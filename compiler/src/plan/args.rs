@@ -59,6 +59,12 @@ impl PartialEq<&str> for Shared<String> {
     }
 }
 
+impl PartialEq<String> for Shared<String> {
+    fn eq(&self, other: &String) -> bool {
+        **self == *other
+    }
+}
+
 impl<T: fmt::Display> fmt::Display for Shared<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
