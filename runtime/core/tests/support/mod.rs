@@ -71,6 +71,7 @@ pub fn here() -> Annotations {
         gpu: 0,
         device: "cpu".to_owned(),
         memory: None,
+        estimate: None,
         exclusive: false,
         level: 0,
         group: None,
