@@ -2,6 +2,8 @@
 
 use crate::column::{Column, Values};
 use crate::ir::Ty;
+#[cfg(feature = "jit")]
+use crate::jit::{Place, Target};
 use crate::lane::{Data, Lane};
 
 /// Rows that room is made for before they are computed.
@@ -48,6 +50,32 @@ impl Builder {
             (out, _) => pad(out, count),
         }
         self.settle(from);
+    }
+
+    /// Room for `count` more rows, for a kernel to fill, with presence beside it where it gives that.
+    /// `None` for text.
+    #[cfg(feature = "jit")]
+    pub(crate) fn room(&mut self, count: usize, optional: bool) -> Option<Place<'_>> {
+        let from = self.values.len();
+        if optional && self.valid.is_none() {
+            self.valid = Some(vec![true; from]);
+        }
+        if let Some(valid) = &mut self.valid {
+            valid.resize(from + count, true);
+        }
+        pad(&mut self.values, count);
+        let values = match &mut self.values {
+            Values::Float(values) | Values::Int(values) | Values::Size(values) => {
+                Target::Number(values.get_mut(from..)?)
+            }
+            Values::Bool(values) => Target::Truth(values.get_mut(from..)?),
+            Values::Time(values) | Values::Duration(values) => {
+                Target::Nanos(values.get_mut(from..)?)
+            }
+            Values::Str(_) => return None,
+        };
+        let valid = self.valid.as_mut().filter(|_| optional);
+        Some(Place { values, valid: valid.and_then(|valid| valid.get_mut(from..)) })
     }
 
     /// The column.

@@ -41,6 +41,12 @@ impl Schedule {
         Self { nodes, reads, results }
     }
 
+    /// Whether there is nothing to compute.
+    #[cfg(feature = "jit")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+
     /// Computes rows `start..end` of the results. `None` where the graph is not what was checked.
     pub(crate) fn run<'a>(
         &self,

@@ -25,6 +25,10 @@
 //! # Ok::<(), pipe_row::RowError>(())
 //! ```
 
+// The random functions of the tests name the crate so.
+#[cfg(all(test, feature = "jit"))]
+extern crate self as pipe_row;
+
 pub mod ir;
 pub mod typing;
 
@@ -34,21 +38,29 @@ pub mod print;
 pub mod text;
 
 mod builder;
+#[cfg(feature = "jit")]
+mod choose;
+#[cfg(feature = "jit")]
+mod compiled;
 mod encode;
 mod float;
 mod functions;
 mod graph;
 mod infix;
 mod interpret;
+#[cfg(feature = "jit")]
+mod jit;
 mod lane;
 mod members;
 mod number;
 mod program;
 
+#[cfg(feature = "jit")]
+pub use choose::forget_kernels;
 pub use column::{Column, Values};
 pub use encode::ENCODING;
 pub use error::{RowError, TypeError};
 pub use graph::{MAX_DEPTH, MAX_NODES};
 pub use interpret::BATCH;
-pub use program::Program;
+pub use program::{Engine, Program};
 pub use text::Text;

@@ -64,6 +64,36 @@ impl<'a> Members<'a> {
         Lane { data: Data::truth(found), valid }
     }
 
+    /// The items that are numbers, in order, NaN left out.
+    #[cfg(feature = "jit")]
+    pub(crate) fn numbers(&self) -> &[f64] {
+        &self.numbers
+    }
+
+    /// The items that are times or durations, in order.
+    #[cfg(feature = "jit")]
+    pub(crate) fn nanos(&self) -> &[i64] {
+        &self.nanos
+    }
+
+    /// The items that are truth values.
+    #[cfg(feature = "jit")]
+    pub(crate) fn truths(&self) -> &[bool] {
+        &self.truths
+    }
+
+    /// Whether a missing value is in the list.
+    #[cfg(feature = "jit")]
+    pub(crate) fn has_none(&self) -> bool {
+        self.none
+    }
+
+    /// How many items of one type there are at most.
+    #[cfg(feature = "jit")]
+    pub(crate) fn longest(&self) -> usize {
+        self.numbers.len().max(self.nanos.len())
+    }
+
     fn has_number(&self, value: f64) -> bool {
         let value = value + 0.0;
         self.numbers.binary_search_by(|item| item.total_cmp(&value)).is_ok()

@@ -12,7 +12,8 @@ pub(crate) enum Whole {
     Exact,
 }
 
-const TWO_POW_53: f64 = 9_007_199_254_740_992.0;
+/// The first magnitude that is not exact.
+pub(crate) const TWO_POW_53: f64 = 9_007_199_254_740_992.0;
 
 /// Applies `f` to every value, in place where the batch is owned.
 pub(crate) fn map(values: Cow<'_, [f64]>, f: impl Fn(f64) -> f64) -> Vec<f64> {

@@ -8,6 +8,15 @@ use crate::graph::Graph;
 use crate::interpret::{BATCH, Schedule};
 use crate::ir::{ColumnRef, RowFn, Scalar};
 
+/// What computes a program. Both give the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// The batch interpreter, which is the definition.
+    Interpreter,
+    /// Machine code, compiled for the program.
+    Kernel,
+}
+
 /// Checked functions over one table.
 pub struct Program<'a> {
     graph: Graph<'a>,
@@ -35,7 +44,34 @@ impl<'a> Program<'a> {
     /// Only when the columns do not fit in count, length or type.
     pub fn run(&self, columns: &[&Column], rows: usize) -> Result<Vec<Column>, RowError> {
         check_binding(&self.graph.columns, columns, rows)?;
+        #[cfg(feature = "jit")]
+        if let Some(kernel) = crate::choose::kernel(&self.graph, columns, rows) {
+            return kernel.run(&self.graph, columns, rows).ok_or(RowError::Unsound);
+        }
         self.interpret(columns, rows)
+    }
+
+    /// As [`Program::run`], by the engine that is asked for; says which one it was, since the interpreter
+    /// serves where a kernel cannot be made or there are fewer than two rows.
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    pub fn run_by(
+        &self,
+        engine: Engine,
+        columns: &[&Column],
+        rows: usize,
+    ) -> Result<(Vec<Column>, Engine), RowError> {
+        check_binding(&self.graph.columns, columns, rows)?;
+        #[cfg(feature = "jit")]
+        if engine == Engine::Kernel
+            && let Some(kernel) = crate::choose::made(&self.graph, columns, rows)
+        {
+            let results = kernel.run(&self.graph, columns, rows).ok_or(RowError::Unsound)?;
+            return Ok((results, Engine::Kernel));
+        }
+        let _ = engine;
+        Ok((self.interpret(columns, rows)?, Engine::Interpreter))
     }
 
     fn interpret(&self, columns: &[&Column], rows: usize) -> Result<Vec<Column>, RowError> {

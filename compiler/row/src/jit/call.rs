@@ -3,11 +3,10 @@
 //! What makes the call sound: the emitter loads and stores only through the pointers of this call, at the rows
 //! below the count of this call, with the width of the form that [`Code`] lists for that pointer; [`Code::run`]
 //! checks forms and lengths before it calls. The code has no instruction that traps, no loop but the one over
-//! the rows, and calls only the functions of [`Helper`], which neither panic nor unwind.
+//! the rows, and calls only the functions of [`super::helper`], which neither panic nor unwind.
 
 #![expect(unsafe_code, reason = "machine code can be entered in no other way")]
 
-use super::helper::Helper;
 use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
 use std::sync::{Mutex, PoisonError};
@@ -41,14 +40,29 @@ pub(crate) enum Target<'a> {
     Nanos(&'a mut [i64]),
 }
 
-/// Pointers to the sources, pointers to the targets, how many rows: a multiple of [`LANES`], and not zero.
+/// Values that a kernel writes, and their presence where it gives that too.
+pub(crate) struct Place<'a> {
+    pub(crate) values: Target<'a>,
+    pub(crate) valid: Option<&'a mut [bool]>,
+}
+
+/// How a kernel gives an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gives {
+    pub(crate) form: Form,
+    /// Whether presence is written beside the values, since rows may be missing.
+    pub(crate) optional: bool,
+}
+
+/// Pointers to the sources, two pointers for each target (the second null where it gives no presence), how many
+/// rows: a multiple of [`LANES`], and not zero.
 type Entry = unsafe extern "C" fn(*const *const u8, *const *mut u8, usize);
 
 /// Machine code that computes whole columns, with the memory that holds it.
 pub(crate) struct Code {
     entry: Entry,
     sources: Vec<Form>,
-    targets: Vec<Form>,
+    targets: Vec<Gives>,
     /// Kept for its memory alone; behind a lock, since it is no type to be shared.
     module: Mutex<Option<JITModule>>,
 }
@@ -59,7 +73,7 @@ impl Code {
         module: JITModule,
         kernel: FuncId,
         sources: Vec<Form>,
-        targets: Vec<Form>,
+        targets: Vec<Gives>,
     ) -> Self {
         let address = module.get_finalized_function(kernel);
         // SAFETY: the emitter gave this function the signature of `Entry` in the C convention of this machine,
@@ -68,15 +82,28 @@ impl Code {
         Self { entry, sources, targets, module: Mutex::new(Some(module)) }
     }
 
+    /// What it gives, in order.
+    pub(crate) fn gives(&self) -> &[Gives] {
+        &self.targets
+    }
+
     /// Computes `rows` rows. False, and nothing is computed, unless forms and lengths fit and there are at
     /// least [`LANES`] rows.
     #[must_use]
-    pub(crate) fn run(&self, sources: &[Source<'_>], targets: &mut [Target<'_>], rows: usize) -> bool {
+    pub(crate) fn run(
+        &self,
+        sources: &[Source<'_>],
+        targets: &mut [Place<'_>],
+        rows: usize,
+    ) -> bool {
         let fits = rows >= LANES
             && sources.len() == self.sources.len()
             && targets.len() == self.targets.len()
-            && sources.iter().zip(&self.sources).all(|(s, form)| s.form() == *form && s.len() >= rows)
-            && targets.iter().zip(&self.targets).all(|(t, form)| t.form() == *form && t.len() >= rows);
+            && sources
+                .iter()
+                .zip(&self.sources)
+                .all(|(s, form)| s.form() == *form && s.len() >= rows)
+            && targets.iter().zip(&self.targets).all(|(place, gives)| place.fits(*gives, rows));
         if !fits {
             return false;
         }
@@ -89,9 +116,10 @@ impl Code {
         true
     }
 
-    fn enter(&self, sources: &[Source<'_>], targets: &mut [Target<'_>], from: usize, count: usize) {
+    fn enter(&self, sources: &[Source<'_>], targets: &mut [Place<'_>], from: usize, count: usize) {
         let sources: Vec<*const u8> = sources.iter().map(|source| source.address(from)).collect();
-        let targets: Vec<*mut u8> = targets.iter_mut().map(|target| target.address(from)).collect();
+        let targets: Vec<*mut u8> =
+            targets.iter_mut().flat_map(|place| place.addresses(from)).collect();
         // SAFETY: `run` checked that every slice has the form that the code expects and holds at least
         // `from + count` values; `count` is a positive multiple of `LANES`. The targets are borrowed
         // mutably, so nothing else reads or writes them, and truth values are written as 0 or 1 only.
@@ -142,6 +170,21 @@ impl Source<'_> {
     }
 }
 
+impl Place<'_> {
+    fn fits(&self, gives: Gives, rows: usize) -> bool {
+        self.values.form() == gives.form
+            && self.values.len() >= rows
+            && self.valid.is_some() == gives.optional
+            && self.valid.as_ref().is_none_or(|valid| valid.len() >= rows)
+    }
+
+    fn addresses(&mut self, from: usize) -> [*mut u8; 2] {
+        let valid = self.valid.as_deref_mut().and_then(|valid| valid.get_mut(from..));
+        let valid = valid.map_or(std::ptr::null_mut(), |valid| valid.as_mut_ptr().cast());
+        [self.values.address(from), valid]
+    }
+}
+
 impl Target<'_> {
     fn form(&self) -> Form {
         match self {
@@ -183,6 +226,5 @@ mod tests {
         let mut target = Target::Number(&mut numbers);
         assert_eq!(target.address(2), start);
         assert_eq!(Source::Truth(&[true]).form(), Form::Truth);
-        assert_eq!(Helper::ALL.len(), 10);
     }
 }

@@ -152,6 +152,7 @@ fn leaf(choices: &mut Choices<'_>, ty: Ty) -> Expr {
 }
 
 /// An expression that need not be well typed.
+#[allow(dead_code, reason = "each test program uses a part of this module")]
 pub(crate) fn untyped(choices: &mut Choices<'_>, depth: usize) -> Expr {
     if depth > 5 || choices.is_spent() {
         let ty = choices.of(&Ty::ALL);
