@@ -101,6 +101,7 @@ impl fmt::Display for Quoted<'_> {
                 '\\' => f.write_str("\\\\")?,
                 '\n' => f.write_str("\\n")?,
                 '\t' => f.write_str("\\t")?,
+                '\r' => f.write_str("\\r")?,
                 '$' => f.write_str("\\$")?,
                 other => write!(f, "{other}")?,
             }

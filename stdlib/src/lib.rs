@@ -16,6 +16,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("optim", include_str!("../optim.pipe")),
     ("report", include_str!("../report.pipe")),
     ("sched", include_str!("../sched.pipe")),
+    ("stat", include_str!("../stat.pipe")),
     ("text", include_str!("../text.pipe")),
     ("threshold", include_str!("../threshold.pipe")),
     ("tokenizer", include_str!("../tokenizer.pipe")),

@@ -24,6 +24,16 @@ Fit on `train`, choose settings on `valid` or `calib`, and keep `test` for judgi
 Split once and take all parts from that split.",
     ),
     page(
+        "parts::overlapping",
+        "overlapping windows that are split at random",
+        "Windows that overlap have rows in common, so neighbours in different parts show the one what is asked of the other.
+
+  let windows = series |> data.window(length: 5m, step: 1m, cpu: rows => stat.mean(rows.cpu))
+  let parts = windows |> data.split(by: \"random\", train: 0.8, test: 0.2)
+
+Split by time, split before the windows are made, or leave `step` out so that the windows touch.",
+    ),
+    page(
         "parts::scored_on_fitted",
         "scores on the rows that were learned from",
         "A result is always good on the rows that it has been fitted on; it says nothing about new ones.

@@ -14,6 +14,11 @@ pub(super) const CODES: &[Code] = &[
         "`if` is a value, so both branches have one type.\n\n  let a = if fast { 1 } else { \"one\" }\n\nGive both the same type.",
     ),
     page(
+        "types::categories",
+        "categories that are not known",
+        "To encode a column of texts the categories are known before the run, so that the same text always becomes the same number.\n\n  orders |> data.encode([\"status\"], by: \"one_hot\")\n\nList them (`categories: [\"open\", \"paid\"]`), or read the column as an enumeration.",
+    ),
+    page(
         "types::check",
         "a check that is not a truth",
         "A check passes or fails.\n\n  check good = score.f1\n\nCompare the value:\n\n  check good = score.f1 >= 0.8",
@@ -32,6 +37,11 @@ pub(super) const CODES: &[Code] = &[
         "types::condition",
         "a condition that is not a truth",
         "Conditions of `if`, `for .. if` and `where` are `bool`.\n\n  let a = if 1 { 2 } else { 3 }\n\nCompare the value: `if n > 0 { .. }`.",
+    ),
+    page(
+        "types::decimal_comma",
+        "numbers with decimal commas",
+        "The file writes 1,5 where others write 1.5, and its numbers are read as texts.\n\n  data.read(\"preise.csv\")\n\nSay how it is written:\n\n  data.read(\"preise.csv\", decimal: \",\")",
     ),
     page(
         "types::duplicate_argument",
@@ -54,9 +64,34 @@ pub(super) const CODES: &[Code] = &[
         "The list has no items, so there is no first, smallest or mean one.\n\n  let a = list.first([])\n\nCheck what the condition of a `for` leaves.",
     ),
     page(
+        "types::fold_count",
+        "a number of folds that makes no sense",
+        "Cross-validation needs two folds at least.\n\n  table |> data.folds(k: 1, by: \"random\")\n\nUsual are 5 and 10; every fold is a training.",
+    ),
+    page(
+        "types::group_in_row",
+        "one value of many rows in a function of one row",
+        "`stat.*` makes one value of the rows of a group, and only `data.group` and `data.window` have groups.\n\n  table |> data.derive(above: row => row.cpu - stat.mean(row.cpu))\n\nCompute it for each group, and join it to the rows:\n\n  let means = table |> data.group(by: [\"host\"], mean: rows => stat.mean(rows.cpu))\n  table |> data.join(with: means, on: [\"host\"]) |> data.derive(above: row => row.cpu - row.mean)",
+    ),
+    page(
+        "types::group_of_group",
+        "one value of values that are one already",
+        "Inside `stat.*` stands an expression of a row, and `stat.*` itself gives one value for all rows of a group.\n\n  table |> data.group(by: [\"host\"], a: rows => stat.mean(stat.max(rows.cpu)))\n\nGroup twice when the groups are grouped again.",
+    ),
+    page(
+        "types::header",
+        "a file without a column of its type",
+        "`row` says which columns a file has, and one of them is not there: the file has changed, or the name is spelt in another way.\n\n  type Reading = { time: time, cpu: float }\n  data.read(\"metrics.csv\", row: Reading)\n\nThe message shows the field and the header. `pipe schema FILE` writes the type that a file has now.",
+    ),
+    page(
         "types::index",
         "an index that does not fit",
         "Lists are indexed by whole numbers from 0, records by texts; both are known before the run.\n\n  let a = [1, 2][2]\n\nThe last item of two is number 1.",
+    ),
+    page(
+        "types::inline_type",
+        "a type where the name of one is wanted",
+        "An argument cannot hold a type, only the name of one.\n\n  data.read(\"a.csv\", row: { cpu: float })\n\nDeclare the type and name it:\n\n  type Row = { cpu: float }\n  let rows = data.read(\"a.csv\", row: Row)",
     ),
     page(
         "types::interpolation",
@@ -77,11 +112,6 @@ pub(super) const CODES: &[Code] = &[
         "types::join_types",
         "joined columns of two types",
         "Values of different types are never equal, so the join would be empty.\n\nRead or derive the column with one type in both tables.",
-    ),
-    page(
-        "types::inline_type",
-        "a type where the name of one is wanted",
-        "An argument cannot hold a type, only the name of one.\n\n  data.read(\"a.csv\", row: { cpu: float })\n\nDeclare the type and name it:\n\n  type Row = { cpu: float }\n  let rows = data.read(\"a.csv\", row: Row)",
     ),
     page(
         "types::list_lengths",
@@ -189,6 +219,16 @@ pub(super) const CODES: &[Code] = &[
         "Parameters are given as text: scalars, lists and records of them.\n\n  param rows: Table<Row>\n\nTake a `path`, and read the file.",
     ),
     page(
+        "types::pivot_columns",
+        "columns of a pivot that are not known or do not fit",
+        "The columns of a table are known before the run, and a column holds values of one type.\n\n  samples |> data.pivot(by: [\"time\"], name: \"metric\", value: \"value\")\n\nList the values that become columns: `columns: [\"cpu\", \"mem\"]`.",
+    ),
+    page(
+        "types::quantile",
+        "a quantile outside 0 and 1",
+        "`q` is the share of the values that lie below.\n\n  stat.quantile(rows.latency, q: 99)\n\nWrite the 99th percentile as `q: 0.99`.",
+    ),
+    page(
         "types::row_result",
         "a function of rows that gives no scalar",
         "One row gives one scalar.\n\n  table |> data.derive(a: row => { x: 1 })\n\nDerive one column for each field.",
@@ -249,5 +289,15 @@ Compare with single results, or join the values to the table as a column:
         "types::unnamed_argument",
         "an argument without its name",
         "The first argument is the subject; all others are named, so that calls explain themselves and their order does not matter.\n\n  metrics.resample(table, 5s, \"mean\")\n\nWrite\n\n  metrics.resample(table, every: 5s, by: \"mean\")",
+    ),
+    page(
+        "types::value_per_row",
+        "a value per row where one per group is wanted",
+        "A function of a group gives one value, and a column has one in each row.\n\n  table |> data.group(by: [\"host\"], cpu: rows => rows.cpu)\n\nSay which one: `stat.mean(rows.cpu)`, `stat.max(rows.cpu)`, `stat.last(rows.cpu)`. The columns of `by` have one value in a group and may be read as they are.",
+    ),
+    page(
+        "types::window_length",
+        "a window without a length, or with two kinds of length",
+        "`length` and `step` of a window are longer than nothing, and both durations or both numbers of rows.\n\n  series |> data.window(length: 5m, step: 10, cpu: rows => stat.mean(rows.cpu))\n\nWrite `step: 10s`, or `length: 300` rows.",
     ),
 ];

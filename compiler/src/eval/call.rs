@@ -22,8 +22,12 @@ pub(crate) struct NativeCall<'a> {
     pub(crate) rest: Vec<(&'a str, Given<'a>)>,
     /// Row functions by parameter, or by name inside the rest parameter.
     pub(crate) rows: BTreeMap<String, RowArgument>,
+    /// Functions of groups of rows, by name inside the rest parameter.
+    pub(crate) grouped: BTreeMap<String, crate::plan::Arg>,
     /// Columns that the type function found, by parameter.
     pub(crate) columns: BTreeMap<String, Vec<crate::plan::Column>>,
+    /// Arguments that the type function adds.
+    pub(crate) more: BTreeMap<String, crate::plan::Arg>,
     pub(crate) bound: Bindings,
     /// What was given, when the call is to be remembered.
     pub(crate) raw: Option<super::repeat::Raw<'a>>,

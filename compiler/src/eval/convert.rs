@@ -189,7 +189,8 @@ impl<'a> Evaluator<'a> {
                             .label(format!("its columns: {}", crate::types::columns_text(row)))
                             .help(match did_you_mean(name, row.names()) {
                                 Some(near) => {
-                                    format!("derive it: `data.derive({name}: row => row.{near})`")
+                                    let near = crate::value::Quoted(near);
+                                    format!("give it this name: `data.rename({name}: {near})`")
                                 }
                                 None => format!("add it with `data.derive({name}: row => ...)`"),
                             }),
@@ -255,7 +256,12 @@ impl<'a> Evaluator<'a> {
             (_, Type::Optional(inner))
                 if **inner == *wanted || (*wanted == Type::Float && **inner == Type::Int) =>
             {
-                problem.help("it may be missing: give a value for that case with `value ?? other`")
+                match column_in(mismatch, value) {
+                    Some(column) => problem.help(filled(column, wanted)),
+                    None => problem.help(
+                        "it may be missing: give a value for that case with `value ?? other`",
+                    ),
+                }
             }
             (_, Type::Optional(inner))
                 if inner.scalar().is_none()
@@ -290,6 +296,29 @@ impl<'a> Evaluator<'a> {
             _ => problem,
         }
     }
+}
+
+/// The column of a table in which a mismatch lies.
+fn column_in<'m>(mismatch: &'m Mismatch, value: &Typed<'_>) -> Option<&'m str> {
+    let column = mismatch.path.strip_prefix('.')?;
+    value.ty.row().filter(|row| row.field(column).is_some()).map(|_| column)
+}
+
+/// How a column that may be missing becomes one that may not.
+fn filled(column: &str, wanted: &Type) -> String {
+    let zero = match wanted {
+        Type::Int => "0",
+        Type::Float => "0.0",
+        Type::Bool => "false",
+        Type::Duration => "0s",
+        Type::Size => "0B",
+        _ => "\"\"",
+    };
+    let word = crate::value::FieldName(column).to_string();
+    if word.starts_with('"') {
+        return format!("it may be missing: derive a column `row[{word}] ?? {zero}` before");
+    }
+    format!("it may be missing: fill it before, `data.derive({word}: row => row.{word} ?? {zero})`")
 }
 
 /// The names of the tables in a record.

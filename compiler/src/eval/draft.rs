@@ -71,7 +71,18 @@ impl<'a> Evaluator<'a> {
     ) -> Typed<'a> {
         let native = Rc::clone(&call.native);
         let mut args = BTreeMap::new();
+        let typed = |given: &Given<'_>| matches!(given.value.value, Value::Type(_));
+        self.born_later =
+            native.types.as_deref() == Some("read") && call.values.get("row").is_some_and(typed);
         for param in &native.params {
+            let at_default = |added: &Const| {
+                call.values
+                    .get(&param.name)
+                    .is_some_and(|given| given.value.as_const() == Some(added))
+            };
+            if param.added.as_ref().is_some_and(at_default) {
+                continue;
+            }
             let arg = if let Some(columns) = call.columns.get(&param.name) {
                 Some(Arg::Columns(columns.clone()))
             } else if param.rest {
@@ -87,6 +98,9 @@ impl<'a> Evaluator<'a> {
             }
             let Some(arg) = arg else { return Typed::unknown(ty) };
             args.insert(param.name.clone(), arg);
+        }
+        for (name, arg) in &call.more {
+            args.insert(name.clone(), arg.clone());
         }
         for (name, columns) in &call.columns {
             args.entry(name.clone()).or_insert_with(|| Arg::Columns(columns.clone()));
@@ -121,11 +135,11 @@ impl<'a> Evaluator<'a> {
         };
         let kept = call.raw.take().map(|raw| (raw, draft.clone()));
         let Some(node) = self.add(draft) else { return Typed::unknown(ty) };
-        if let Some((raw, draft)) = kept.filter(|_| native.types.as_deref() != Some("split")) {
+        if let Some((raw, draft)) = kept.filter(|_| !makes_parts(&native)) {
             self.remember_node(raw, &native, draft, Rc::clone(&origin));
         }
         let origin = self.own_origin(node, origin, &native);
-        self.result_of(node, ty, origin, native.types.as_deref() == Some("split"))
+        self.result_of(node, ty, origin, native.types.as_deref())
     }
 
     /// `dtype: "auto"` of a torch op is `bf16` on a GPU and `fp32` on a CPU; the key says which.
@@ -141,20 +155,32 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn result_of(&mut self, node: usize, ty: Type, origin: Rc<Origin>, split: bool) -> Typed<'a> {
-        let value =
-            |path: Vec<String>, origin| Value::Node(Rc::new(NodeValue { node, path, origin }));
-        match (&ty, split) {
-            (Type::Record(record), true) => {
-                let fields = record.fields.iter().map(|(name, ty)| {
-                    let origin = super::parts::part_origin(&origin, node, name);
-                    let value = value(vec![name.to_string()], Rc::new(origin));
-                    (Rc::clone(name), Typed { ty: ty.clone(), value })
-                });
-                let fields = Rc::new(fields.collect());
-                Typed { ty, value: Value::Record(fields) }
+    fn result_of(
+        &mut self,
+        node: usize,
+        ty: Type,
+        origin: Rc<Origin>,
+        types: Option<&str>,
+    ) -> Typed<'a> {
+        match (&ty, types) {
+            (Type::Record(record), Some("split")) => {
+                parts_of(node, Rc::clone(record), &origin, None)
+            }
+            (Type::List(fold), Some("folds")) => {
+                let Type::Record(record) = &**fold else { return Typed::unknown(ty) };
+                let folds = self.fold_count(node);
+                let folds =
+                    (1..=folds).map(|fold| parts_of(node, Rc::clone(record), &origin, Some(fold)));
+                Typed { value: Value::List(Rc::new(folds.collect())), ty }
             }
             _ => whole(node, ty, origin),
+        }
+    }
+
+    fn fold_count(&self, node: usize) -> u32 {
+        match self.drafts.get(node).and_then(|draft| draft.args.get("k")) {
+            Some(Arg::Const(Const::Int(k))) => u32::try_from(*k).unwrap_or(0),
+            _ => 0,
         }
     }
 
@@ -192,9 +218,10 @@ impl<'a> Evaluator<'a> {
     fn rest_arg(&mut self, call: &NativeCall<'a>) -> Option<Arg> {
         let mut fields = BTreeMap::new();
         for (name, given) in &call.rest {
-            let arg = match call.rows.get(*name) {
-                Some(row) => row.function.clone()?,
-                None => self.arg(given)?,
+            let arg = match (call.grouped.get(*name), call.rows.get(*name)) {
+                (Some(group), _) => group.clone(),
+                (None, Some(row)) => row.function.clone()?,
+                (None, None) => self.arg(given)?,
             };
             fields.insert((*name).to_owned(), arg);
         }
@@ -272,7 +299,11 @@ impl<'a> Evaluator<'a> {
 
     /// The files that a path or a pattern names, with digests when a plan is wanted.
     fn file(&mut self, path: &str, span: Span) -> Option<Vec<FileArg>> {
-        let paths = self.matching(path, span);
+        let later = self.born_later && self.purpose == Purpose::Check;
+        let paths = match later {
+            true if self.matching_now(path).is_empty() => vec![path.to_owned()],
+            _ => self.matching(path, span),
+        };
         let files: Option<Vec<FileArg>> =
             paths.into_iter().map(|path| self.digested(path, span)).collect();
         files.filter(|files| !files.is_empty())
@@ -282,6 +313,10 @@ impl<'a> Evaluator<'a> {
     fn digested(&mut self, path: String, span: Span) -> Option<FileArg> {
         if let Some(known) = self.digests.get(&path) {
             return Some(FileArg { digest: known.clone(), path });
+        }
+        let later = self.born_later && self.purpose == Purpose::Check;
+        if later && self.present(vec![path.clone()]).is_empty() && !self.is_misspelt(&path) {
+            return Some(FileArg { digest: path.clone(), path });
         }
         if !self.exists(&path, span) || self.is_folder(&path, span) {
             return None;
@@ -389,6 +424,28 @@ fn group_of(native: &Native) -> Option<Group> {
         let subject = native.params.first().map(|param| param.name.clone());
         Group { label: first.clone(), args: subject.into_iter().collect() }
     })
+}
+
+/// The record of the parts that a split makes, or one of its folds.
+fn parts_of<'a>(
+    node: usize,
+    record: Rc<crate::types::Record>,
+    origin: &Origin,
+    fold: Option<u32>,
+) -> Typed<'a> {
+    let fields = record.fields.iter().map(|(name, ty)| {
+        let origin = Rc::new(super::parts::part_origin(origin, node, name, fold));
+        let path = fold.map(|fold| fold.to_string()).into_iter().chain([name.to_string()]);
+        let value = Value::Node(Rc::new(NodeValue { node, path: path.collect(), origin }));
+        (Rc::clone(name), Typed { ty: ty.clone(), value })
+    });
+    let fields = Rc::new(fields.collect());
+    Typed { ty: Type::Record(record), value: Value::Record(fields) }
+}
+
+/// Whether the result is taken apart where it is made.
+fn makes_parts(native: &Native) -> bool {
+    matches!(native.types.as_deref(), Some("split" | "folds"))
 }
 
 /// The whole result of a node.

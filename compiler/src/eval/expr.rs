@@ -1,7 +1,7 @@
 //! Evaluation of expressions: one function per form, most of them elsewhere.
 
 use super::{Evaluator, MAX_DEPTH, MAX_STEPS, Scope, Typed, Value};
-use crate::types::{Type, join};
+use crate::types::{Record, Type, join};
 use crate::value::Const;
 use pipe_grammar::ast::{Entry, Expr, ExprKind, Number, StrPart, Unit};
 use pipe_grammar::{Problem, Span};
@@ -129,14 +129,8 @@ impl<'a> Evaluator<'a> {
             match join(&shared, &value.ty) {
                 Some(ty) => shared = ty,
                 None => {
-                    let message = format!("a list has one type: this is `{}`", value.ty);
                     let first = items.first().map_or(item.span, |first| first.span);
-                    self.report(
-                        Problem::error("types::mixed_list", item.span, message)
-                            .label(format!("`{}` here", value.ty))
-                            .also(first, format!("`{shared}` here"))
-                            .help("use a record for values of several types"),
-                    );
+                    self.report(mixed_list((&shared, first), (&value.ty, item.span)));
                     value = Typed::error();
                 }
             }
@@ -210,4 +204,36 @@ fn set<'a>(
     if fields.insert(Rc::clone(&name), value).is_none() {
         order.push(name);
     }
+}
+
+/// The error of a list whose items have two types; of two tables it tells the columns that differ.
+fn mixed_list((shared, first): (&Type, Span), (found, span): (&Type, Span)) -> Problem {
+    let (Some(one), Some(other)) = (shared.row(), found.row()) else {
+        let message = format!("a list has one type: this is `{found}`");
+        return Problem::error("types::mixed_list", span, message)
+            .label(format!("`{found}` here"))
+            .also(first, format!("`{shared}` here"))
+            .help("use a record for values of several types");
+    };
+    let apart = |a: &Record, b: &Record| -> Vec<String> {
+        let names = a.fields.iter().filter(|(name, ty)| match b.field(name) {
+            Some(other) => join(ty, other).is_none(),
+            None => !b.open,
+        });
+        let shown = names.map(|(name, ty)| match b.field(name) {
+            Some(_) => format!("`{name}` is `{ty}`"),
+            None => format!("`{name}`"),
+        });
+        shown.collect()
+    };
+    let (here, there) = (apart(other, one), apart(one, other));
+    let tell = |differ: &[String]| match differ {
+        [] => "none that differs".to_owned(),
+        differ => differ.join(", "),
+    };
+    let message = "the tables of a list have the same columns, and these differ";
+    Problem::error("types::mixed_list", span, message)
+        .label(format!("here: {}", tell(&here)))
+        .also(first, format!("here: {}", tell(&there)))
+        .help("bring them to the same columns with `data.select` or `data.derive`, or use a record")
 }

@@ -163,11 +163,9 @@ impl<'a> Evaluator<'a> {
         let message = format!("{table} has no column `{name}`");
         let mut problem = Problem::error("types::unknown_column", span, message);
         let columns = format!("its columns: {}", columns_text(record));
-        problem = match did_you_mean(name, record.names()) {
+        problem = match near_column(name, record) {
             Some(near) => {
-                let quoted = self.source_of(span).starts_with('"');
-                let text =
-                    if quoted { crate::value::Quoted(near).to_string() } else { near.to_owned() };
+                let (span, text) = self.renamed(span, near);
                 problem.label(format!("did you mean `{near}`?")).edit(span, text)
             }
             None => problem.help(columns.clone()),
@@ -176,6 +174,20 @@ impl<'a> Evaluator<'a> {
             problem = problem.also(source, columns);
         }
         self.fail(problem)
+    }
+
+    /// What to write for the column `near` where another name stands: a text in a list, or `.name`, which becomes `["any name"]`.
+    fn renamed(&self, span: Span, near: &str) -> (Span, String) {
+        let quoted = crate::value::Quoted(near).to_string();
+        if self.source_of(span).starts_with('"') {
+            return (span, quoted);
+        }
+        let dot = Span { start: span.start.saturating_sub(1), ..span };
+        let named = crate::value::FieldName(near).to_string();
+        if named.starts_with('"') && self.source_of(dot).starts_with('.') {
+            return (dot, format!("[{quoted}]"));
+        }
+        (span, named)
     }
 
     /// `base[index]`: an item of a list, or a field by its name.
@@ -248,4 +260,24 @@ impl<'a> Evaluator<'a> {
             _ => Typed::unknown(item),
         }
     }
+}
+
+/// The column that a name may mean: misspelt, or written without what only a text can hold, as `cpu` for `CPU (%)`.
+fn near_column<'r>(name: &str, record: &'r Record) -> Option<&'r str> {
+    if let Some(near) = did_you_mean(name, record.names()) {
+        return Some(near);
+    }
+    let folded = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let wanted = folded(name);
+    let only = |fits: &dyn Fn(&str) -> bool| {
+        let mut found = record.names().filter(|column| fits(&folded(column)));
+        found.next().filter(|_| found.next().is_none())
+    };
+    if wanted.is_empty() {
+        return None;
+    }
+    only(&|column| column == wanted)
+        .or_else(|| only(&|column| wanted.len() >= 3 && column.starts_with(&wanted)))
 }

@@ -3,7 +3,7 @@
 use super::Evaluator;
 use crate::host::HostErrorKind;
 use crate::resolve::{misspelt, near_file};
-use crate::schema::{self, Schema};
+use crate::schema::{self, Reading, Schema};
 use pipe_grammar::{Problem, Span};
 use std::rc::Rc;
 
@@ -60,6 +60,9 @@ impl<'a> Evaluator<'a> {
                                 .help(format!("write `{near}`"))
                         }
                     }
+                    None if self.born_later => problem.help(
+                        "the type of its rows is known, so `pipe check` passes without it; `plan` and `run` read it",
+                    ),
                     None => problem.help("a path is relative to the program's folder; one given with `--set`, to the current folder"),
                 }
             }
@@ -78,6 +81,11 @@ impl<'a> Evaluator<'a> {
         false
     }
 
+    /// Whether a file of nearly this name is there instead.
+    pub(crate) fn is_misspelt(&self, path: &str) -> bool {
+        near_file(self.inputs.host, path).is_some()
+    }
+
     /// Whether a path is a folder, which is reported: ops read files.
     pub(super) fn is_folder(&mut self, path: &str, span: Span) -> bool {
         let folder = self.inputs.host.stat(path).is_ok_and(|info| info.is_dir);
@@ -90,16 +98,38 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The columns of a table file, from its first rows.
-    pub(crate) fn head_schema(&mut self, path: &str, span: Span) -> Option<Rc<Schema>> {
-        if let Some(known) = self.schemas.get(path) {
+    pub(crate) fn head_schema(
+        &mut self,
+        path: &str,
+        how: Reading,
+        span: Span,
+    ) -> Option<Rc<Schema>> {
+        let key = (path.to_owned(), how);
+        if let Some(known) = self.schemas.get(&key) {
             return known.clone();
         }
-        let schema = self.read_schema(path, span).map(Rc::new);
-        self.schemas.insert(path.to_owned(), schema.clone());
+        let schema = self.read_schema(path, how, span).map(Rc::new);
+        self.schemas.insert(key, schema.clone());
         schema
     }
 
-    fn read_schema(&mut self, path: &str, span: Span) -> Option<Schema> {
+    /// The files among `paths` that are there, without a word about the others.
+    pub(crate) fn present(&self, paths: Vec<String>) -> Vec<String> {
+        let there = |path: &String| self.inputs.host.stat(path).is_ok_and(|info| !info.is_dir);
+        paths.into_iter().filter(there).collect()
+    }
+
+    /// The files that a path or a pattern names now, without a word when there are none.
+    pub(crate) fn matching_now(&self, pattern: &str) -> Vec<String> {
+        if !pattern.contains(['*', '?', '[']) {
+            return self.present(vec![pattern.to_owned()]);
+        }
+        let mut paths = self.inputs.host.glob(pattern).unwrap_or_default();
+        paths.sort();
+        paths
+    }
+
+    fn read_schema(&mut self, path: &str, how: Reading, span: Span) -> Option<Schema> {
         if !self.exists(path, span) {
             return None;
         }
@@ -107,7 +137,7 @@ impl<'a> Evaluator<'a> {
             return None;
         }
         let host = self.inputs.host;
-        let read = match schema::read(path, |bytes| host.head(path, bytes)) {
+        let read = match schema::read(path, how, |bytes| host.head(path, bytes)) {
             Ok(read) => read,
             Err(error) => {
                 self.report(Problem::error(

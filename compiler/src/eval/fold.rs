@@ -18,6 +18,9 @@ impl<'a> Evaluator<'a> {
         if let Some(name) = op.op.strip_prefix("list.") {
             return self.list_function(name, call);
         }
+        if let Some(method) = op.op.strip_prefix("stat.") {
+            return self.group_function(method, call);
+        }
         let message = format!("the compiler does not know how to compute `{}`", op.op);
         self.fail(Problem::error("resolve::native", call.declared, message))
     }

@@ -19,6 +19,7 @@ mod field;
 mod files;
 mod fold;
 mod frame;
+mod groups;
 mod iterate;
 mod known;
 mod lists;
@@ -50,6 +51,7 @@ pub(crate) use value::{
 use crate::host::Inputs;
 use crate::plan::{Root, Shared};
 use crate::resolve::{DeclId, Program};
+use crate::schema::{Reading, Schema};
 use crate::sources::Sources;
 use crate::types::Type;
 use pipe_grammar::{Problem, Span};
@@ -121,7 +123,9 @@ pub(crate) struct Evaluator<'a> {
     pub(crate) check_library: bool,
     /// Digests of the files looked at so far; their paths when only problems are wanted.
     digests: BTreeMap<String, String>,
-    pub(crate) schemas: BTreeMap<String, Option<Rc<crate::schema::Schema>>>,
+    pub(crate) schemas: BTreeMap<(String, Reading), Option<Rc<Schema>>>,
+    /// The file that is looked at may come later: its rows are known from `row: T`.
+    pub(crate) born_later: bool,
 }
 
 /// Which declaration the drafts belong to.
@@ -174,6 +178,7 @@ impl<'a> Evaluator<'a> {
             check_library: false,
             digests: BTreeMap::new(),
             schemas: BTreeMap::new(),
+            born_later: false,
         }
     }
 

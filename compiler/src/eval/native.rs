@@ -45,7 +45,9 @@ impl<'a> Evaluator<'a> {
                 .collect(),
             rest: bound.rest,
             rows: BTreeMap::new(),
+            grouped: BTreeMap::new(),
             columns: BTreeMap::new(),
+            more: BTreeMap::new(),
             bound: Bindings::default(),
             raw,
             broken: bound.broken,
@@ -136,14 +138,20 @@ impl<'a> Evaluator<'a> {
         for param in &native.params {
             let Some(wanted) = function_of(&param.ty) else { continue };
             if param.rest {
+                let over = if param.grouped {
+                    let keys = if call.values.contains_key("over") { "over" } else { "by" };
+                    Over::Groups(call.values.get(keys).and_then(|keys| keys.value.texts()))
+                } else {
+                    Over::Row
+                };
                 for (name, given) in call.rest.clone() {
-                    if let Some(row) = self.row_argument(call, wanted, &given, name) {
+                    if let Some(row) = self.row_argument(call, wanted, &given, name, &over) {
                         call.rows.insert(name.to_owned(), row);
                     }
                 }
             } else if let Some(given) = call.values.get(&param.name).cloned()
                 && !(given.value.ty == Type::None && matches!(param.ty, Type::Optional(_)))
-                && let Some(row) = self.row_argument(call, wanted, &given, &param.name)
+                && let Some(row) = self.row_argument(call, wanted, &given, &param.name, &Over::Row)
             {
                 call.rows.insert(param.name.clone(), row);
             }
@@ -156,6 +164,7 @@ impl<'a> Evaluator<'a> {
         wanted: &FunctionType,
         given: &Given<'a>,
         name: &str,
+        over: &Over,
     ) -> Option<RowArgument> {
         let Value::Function(function) = &given.value.value else {
             if !given.value.ty.is_error() && !given.value.is_unknown() {
@@ -205,7 +214,18 @@ impl<'a> Evaluator<'a> {
             call.broken = true;
             return Some(RowArgument::broken());
         }
-        let lowered = if value.is_unknown() { None } else { self.row_function(&value) };
+        if let Over::Groups(by) = over {
+            let lowered = match by {
+                Some(by) if !value.is_unknown() => self.group_fn(&value, by, span),
+                _ => None,
+            };
+            call.broken |= lowered.is_none();
+            let (arg, origin) =
+                lowered.map(|(arg, origin)| (Some(arg), origin)).unwrap_or_default();
+            call.grouped.extend(arg.map(|arg| (name.to_owned(), arg)));
+            return Some(RowArgument { function: None, ty: value.ty, origin });
+        }
+        let lowered = if value.is_unknown() { None } else { self.row_function(&value, span) };
         call.broken |= lowered.is_none();
         let (function, origin) =
             lowered.map(|(arg, origin)| (Some(arg), origin)).unwrap_or_default();
@@ -235,6 +255,12 @@ impl<'a> Evaluator<'a> {
             },
         }
     }
+}
+
+/// What a function sees: one row, or the rows that are equal in some columns (when these are known).
+enum Over {
+    Row,
+    Groups(Option<Vec<String>>),
 }
 
 impl RowArgument {

@@ -2,7 +2,9 @@
 
 use super::value::{Origin, Part, Seen};
 use super::{Evaluator, Native, NativeCall, Typed, Value};
+use crate::plan::Arg;
 use crate::types::Type;
+use crate::value::Const;
 use pipe_grammar::{Problem, Span};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -75,16 +77,26 @@ impl<'a> Evaluator<'a> {
         let Some(subject) = subject else { return };
         let fitted = origin_in(&subject.value).fitted;
         let subject_span = subject.span;
-        if let Some(part) = scored.parts.iter().find(|part| fitted.parts.contains(*part)) {
-            let message = format!(
-                "`{}` scores the part `{}`, on which it has been fitted",
-                call.native.op, part.name
-            );
+        if let Some((part, seen)) = self.seen_part(scored, &fitted) {
+            let message = if part == seen {
+                format!(
+                    "`{}` scores the part `{part}`, on which it has been fitted",
+                    call.native.op
+                )
+            } else {
+                format!(
+                    "`{}` scores `{part}`, and has been fitted on `{seen}`, which has some of these rows",
+                    call.native.op
+                )
+            };
             let problem = Problem::error("parts::scored_on_fitted", span, message)
-                .label(format!("rows of `{}` here", part.name))
-                .also(subject_span, format!("has been fitted on `{}`", part.name))
+                .label(format!("rows of `{part}` here"))
+                .also(subject_span, format!("has been fitted on `{seen}`"))
                 .also(self.split_span(part), "the split that makes it")
-                .help("score another part, such as `test`");
+                .help(match part.fold {
+                    None => "score another part, such as `test`",
+                    Some(_) => "score `valid` of the fold that it was fitted on",
+                });
             self.report(problem);
             return;
         }
@@ -107,6 +119,82 @@ impl<'a> Evaluator<'a> {
                 .also(subject_span, "has been fitted on the whole table")
                 .help(help);
             self.report(problem);
+        }
+    }
+
+    /// Windows that have rows in common are not taken apart row by row: neighbours would lie in different parts.
+    pub(crate) fn check_overlap(&mut self, call: &mut NativeCall<'a>) {
+        let text = |name: &str| call.values.get(name).and_then(|given| given.value.text());
+        let by = text("by").unwrap_or_default().to_owned();
+        let keyed = by == "hash" && call.rows.contains_key("key");
+        if keyed || !matches!(by.as_str(), "hash" | "random") {
+            return;
+        }
+        let Some(given) = call.values.get("table") else { return };
+        let Value::Node(node) = &given.value.value else { return };
+        let Some(windows) = self.overlapping(node.node) else { return };
+        let message =
+            format!("the windows overlap, and `{by}` puts neighbours into different parts");
+        let span = call.values.get("by").map_or(call.site.callee, |by| by.span);
+        let problem = Problem::error("parts::overlapping", span, message)
+            .label("rows of one part would lie in another")
+            .also(windows, "windows that have rows in common")
+            .help("split by time (`by: \"time\"`), split before the windows are made, or make them as far apart as they are long");
+        self.report(problem);
+        call.broken = true;
+    }
+
+    /// Where the overlapping windows that a table holds are made.
+    fn overlapping(&self, node: usize) -> Option<Span> {
+        const LONGEST: usize = 1_000;
+        let mut at = node;
+        for _ in 0..LONGEST {
+            let draft = self.drafts.get(at)?;
+            let constant = |name: &str| match draft.args.get(name) {
+                Some(Arg::Const(value)) => Some(value),
+                _ => None,
+            };
+            if draft.op == "data.window" {
+                let overlap = crate::typefn::overlap(constant("length"), constant("step"));
+                return overlap.then_some(draft.span);
+            }
+            if draft.op == "data.group" {
+                return None;
+            }
+            let table = draft.args.get("table")?;
+            let mut inputs = Vec::new();
+            table.inputs(&mut inputs);
+            at = inputs.first()?.node.0 as usize;
+        }
+        None
+    }
+
+    /// A part among those scored whose rows, or some of them, the subject has been fitted on, and the part that shows it.
+    ///
+    /// What was fitted on several folds and is scored on all of them has been made fold by fold, each on its own rows: then
+    /// only parts of one fold are compared.
+    fn seen_part<'s>(&self, scored: &'s Seen, fitted: &'s Seen) -> Option<(&'s Part, &'s Part)> {
+        let fold_of = |part: &Part| (part.split, part.fold);
+        scored.parts.iter().find_map(|part| {
+            let own = fitted.parts.iter().any(|seen| fold_of(seen) == fold_of(part));
+            let seen = fitted.parts.iter().find(|seen| {
+                *seen == part
+                    || (!own && seen.split == part.split && self.folds_overlap(seen, part))
+            });
+            Some((part, seen?))
+        })
+    }
+
+    /// Whether parts of two folds have rows in common.
+    fn folds_overlap(&self, a: &Part, b: &Part) -> bool {
+        let (Some(first), Some(second)) = (a.fold, b.fold) else { return false };
+        let by = self.drafts.get(a.split).and_then(|draft| draft.args.get("by"));
+        let by_time = by == Some(&Arg::Const(Const::Str("time".into())));
+        match (&*a.name, &*b.name) {
+            ("train", "train") => true,
+            ("train", _) => !by_time || second < first,
+            (_, "train") => !by_time || first < second,
+            _ => first == second,
         }
     }
 
@@ -156,9 +244,15 @@ impl<'a> Evaluator<'a> {
 }
 
 /// The origin of a part that a split makes.
-pub(super) fn part_origin(origin: &Origin, split: usize, name: &Rc<str>) -> Origin {
+pub(super) fn part_origin(
+    origin: &Origin,
+    split: usize,
+    name: &Rc<str>,
+    fold: Option<u32>,
+) -> Origin {
     let mut part = origin.clone();
-    part.rows.parts = std::collections::BTreeSet::from([Part { split, name: Rc::clone(name) }]);
+    let rows = Part { split, name: Rc::clone(name), fold };
+    part.rows.parts = std::collections::BTreeSet::from([rows]);
     part
 }
 

@@ -3,7 +3,7 @@
 use super::{Evaluator, LeafSource, NodeValue, Origin, Scalar, Typed, Value};
 use crate::plan::Arg;
 use crate::types::Type;
-
+use pipe_grammar::{Problem, Span};
 use pipe_row::ir::{ColumnRef, Expr, RowFn, Ty};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 impl<'a> Evaluator<'a> {
     /// The function of rows that computes `value`, as an argument, with what it reads beside its row. Columns come in the
     /// order of their names, then one for each result that is read, in the order of its first appearance.
-    pub(super) fn row_function(&mut self, value: &Typed<'a>) -> Option<(Arg, Origin)> {
+    pub(super) fn row_function(&mut self, value: &Typed<'a>, span: Span) -> Option<(Arg, Origin)> {
         let (ty, optional) = value.ty.scalar()?;
         let scalar = self.operand(value)?;
         let mut used = Vec::new();
@@ -36,6 +36,13 @@ impl<'a> Evaluator<'a> {
                         reads.push((Rc::clone(node), leaf.ty, leaf.optional));
                         reads.len() - 1
                     }))
+                }
+                LeafSource::Group(_) => {
+                    let message = "one value of many rows cannot be read in a function of one row";
+                    self.report(Problem::error("types::group_in_row", span, message).help(
+                        "compute it with `data.group(by: [..], ..)`, then join it to the rows by the same columns",
+                    ));
+                    return None;
                 }
             };
             places.insert(number, place);
@@ -74,7 +81,7 @@ enum Place {
 }
 
 /// The column that stands for the result that is read as number `at`: a name that no column of the table has.
-fn read_name(at: usize, columns: &[Rc<str>]) -> String {
+pub(super) fn read_name(at: usize, columns: &[Rc<str>]) -> String {
     let mut name = format!("result {at}");
     while columns.iter().any(|column| **column == *name) {
         name.push('\'');
@@ -114,7 +121,7 @@ pub(crate) fn run_scalar(
 }
 
 /// `a`, `b`, .. `z`, `aa`, ..
-fn letters(mut number: usize) -> String {
+pub(super) fn letters(mut number: usize) -> String {
     let mut name = String::new();
     loop {
         name.insert(0, char::from(b'a' + (number % 26) as u8));
@@ -150,7 +157,7 @@ pub(super) fn collect(expr: &Expr, used: &mut Vec<u32>) {
     }
 }
 
-fn renumber(expr: Expr, numbers: &BTreeMap<u32, u32>) -> Expr {
+pub(super) fn renumber(expr: Expr, numbers: &BTreeMap<u32, u32>) -> Expr {
     let again = |expr: Box<Expr>| Box::new(renumber(*expr, numbers));
     let all = |items: Vec<Expr>| items.into_iter().map(|item| renumber(item, numbers)).collect();
     match expr {

@@ -4,6 +4,7 @@ use super::Evaluator;
 use crate::plan::{Promise, Shared, Worker};
 use crate::resolve::DeclId;
 use crate::types::Type;
+use crate::value::Const;
 use pipe_grammar::Problem;
 use pipe_grammar::ast::{Attr, Expr, ExprKind, FnDecl, ItemKind, StrPart};
 use std::rc::Rc;
@@ -53,6 +54,11 @@ pub(crate) struct NativeParam {
     pub(crate) nokey: bool,
     /// Names columns of the subject.
     pub(crate) column: bool,
+    /// A function of the rows of a group.
+    pub(crate) grouped: bool,
+    /// The default of a parameter that the op got later (`@added`). At this value it stays out of the plan, so that keys from
+    /// before are found again.
+    pub(crate) added: Option<Const>,
 }
 
 /// A public description of an op, for documentation and for the test that holds registered ops equal.
@@ -194,6 +200,11 @@ impl<'a> Evaluator<'a> {
                 rest: param.rest,
                 nokey: has("nokey"),
                 column: has("column"),
+                grouped: has("group"),
+                added: has("added").then(|| {
+                    let default = param.default.as_ref().and_then(text_of);
+                    default.map_or(Const::None, Const::Str)
+                }),
             });
         }
         let nokey = native.params.iter().filter(|param| param.nokey);

@@ -1,5 +1,6 @@
 //! What an expression evaluates to: a type, and as much of the value as is known before the run.
 
+use super::groups::Aggregate;
 use crate::resolve::ModuleId;
 use crate::types::Type;
 use crate::value::Const;
@@ -64,6 +65,18 @@ pub(crate) struct Seen {
 pub(crate) struct Part {
     pub(crate) split: usize,
     pub(crate) name: Rc<str>,
+    /// Which fold of a cross-validation.
+    pub(crate) fold: Option<u32>,
+}
+
+/// `train`, or `train of fold 2`.
+impl std::fmt::Display for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.fold {
+            None => f.write_str(&self.name),
+            Some(fold) => write!(f, "{} of fold {fold}", self.name),
+        }
+    }
 }
 
 impl Origin {
@@ -100,11 +113,12 @@ pub(crate) struct Leaf {
     pub(crate) optional: bool,
 }
 
-/// A column of the row, or a result of a node.
+/// A column of the row, a result of a node, or one value of a group of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LeafSource {
     Column(Rc<str>),
     Node(Rc<NodeValue>),
+    Group(Rc<Aggregate>),
 }
 
 /// Where the rows of a row function come from.

@@ -1,9 +1,9 @@
 //! JSON Lines: one object a line.
 
-use super::{Format, MAX_LINE, ROWS, Schema, SchemaError, is_blank, too_long};
+use super::{FEW, Format, MAX_LINE, ROWS, Schema, SchemaError, is_blank, too_long};
 use crate::plan::Column;
 use pipe_row::ir::Ty;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether a row and its end are in the head.
 pub(super) fn has_row(head: &[u8]) -> bool {
@@ -48,7 +48,10 @@ pub(super) fn schema(head: &[u8]) -> Result<Schema, SchemaError> {
     let empty = guesses.iter().filter(|(_, guess)| guess.present == 0);
     let empty = empty.map(|(name, _)| name.clone()).collect();
     let columns = guesses.iter().map(|(name, guess)| guess.column(name, rows)).collect();
-    Ok(Schema { columns, empty, format: Format::JsonLines })
+    let few = guesses.iter().filter_map(|(name, guess)| Some((name.clone(), guess.few()?)));
+    let few = few.collect();
+    let (commas, header) = (BTreeSet::new(), String::new());
+    Ok(Schema { columns, empty, commas, few, header, format: Format::JsonLines })
 }
 
 /// What the values of a JSON field have been so far.
@@ -60,6 +63,8 @@ struct Guess {
     bools: usize,
     times: usize,
     texts: usize,
+    different: BTreeSet<String>,
+    nested: bool,
 }
 
 impl Guess {
@@ -75,9 +80,25 @@ impl Guess {
             }
             Value::Number(_) => self.floats += 1,
             Value::String(text) if crate::time::parse(text).is_some() => self.times += 1,
-            Value::String(_) | Value::Array(_) | Value::Object(_) => self.texts += 1,
+            Value::String(text) => {
+                self.texts += 1;
+                if self.different.len() <= FEW {
+                    self.different.insert(text.clone());
+                }
+            }
+            Value::Array(_) | Value::Object(_) => {
+                self.texts += 1;
+                self.nested = true;
+            }
         }
         self.present += 1;
+    }
+
+    /// The values of a field of texts that has few of them, each more than once.
+    fn few(&self) -> Option<BTreeSet<String>> {
+        let count = self.different.len();
+        let few = !self.nested && count > 0 && count <= FEW && self.present >= 3 * count;
+        (few && self.texts == self.present).then(|| self.different.clone())
     }
 
     fn column(&self, name: &str, rows: usize) -> Column {

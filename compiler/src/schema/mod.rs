@@ -5,12 +5,14 @@
 //! any value is `float?` when a `NaN` is among its cells, because only numbers are missing in that way, and else `str?`.
 
 mod csv;
+mod declare;
 mod json;
 
-pub use self::csv::separator;
+pub use self::csv::{column_names, has_thousands, with_point};
+pub use self::declare::{arguments, declaration, type_name};
 
 use crate::plan::Column;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows that decide the types of columns.
 pub const ROWS: usize = 1_000;
@@ -18,11 +20,23 @@ pub const ROWS: usize = 1_000;
 /// The longest line or row that can be read, in bytes; the ops that read tables have the same limit.
 pub const MAX_LINE: usize = 16 << 20;
 
+/// Most values of a column of texts that may be an enumeration.
+const FEW: usize = 8;
+
 /// Bytes of a file that are read first.
 const HEAD: usize = 1 << 20;
 
 /// Bytes of a file that are read at most: a header and a row of the greatest length.
 const MAX_HEAD: usize = 2 * MAX_LINE + HEAD;
+
+/// How a file of separated values is read, as far as the program says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reading {
+    /// `decimal: ","`: numbers are written with a comma where others have a point.
+    pub decimal_comma: bool,
+    /// `names: "numbered"`: columns without a name of their own are told apart by numbers.
+    pub numbered: bool,
+}
 
 /// What a file's head says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +45,12 @@ pub struct Schema {
     pub columns: Vec<Column>,
     /// Columns without any value in the first rows, so that their types are a guess.
     pub empty: BTreeSet<String>,
+    /// Columns read as texts that would be numbers with a comma for the point.
+    pub commas: BTreeSet<String>,
+    /// The values of columns of texts that have few of them, each more than once.
+    pub few: BTreeMap<String, BTreeSet<String>>,
+    /// The first line of separated values.
+    pub header: String,
     /// How the file is written.
     pub format: Format,
 }
@@ -69,6 +89,7 @@ impl SchemaError {
 /// What `head` reports; and, inside, when the file is empty, is not text, or its header cannot be used.
 pub fn read<E>(
     path: &str,
+    how: Reading,
     mut head: impl FnMut(usize) -> Result<Vec<u8>, E>,
 ) -> Result<Result<Schema, SchemaError>, E> {
     let mut bytes = HEAD;
@@ -76,18 +97,37 @@ pub fn read<E>(
         let text = head(bytes)?;
         let cut = text.len() >= bytes;
         if !cut || bytes >= MAX_HEAD || has_row(path, without_mark(&text)) {
-            return Ok(infer(path, &text, cut));
+            return Ok(infer(path, how, &text, cut));
         }
         bytes = (4 * bytes).min(MAX_HEAD);
     }
 }
 
 fn has_row(path: &str, head: &[u8]) -> bool {
-    if is_json_lines(path) { json::has_row(head) } else { csv::has_row(head) }
+    if is_json_lines(path) { json::has_row(head) } else { csv::has_row(path, head) }
+}
+
+/// The byte between the cells of a file of separated values. `head` gives the first bytes, as many as it is asked for; it is
+/// asked for more when the header does not end in them.
+///
+/// # Errors
+/// What `head` reports.
+pub fn separator<E>(
+    path: &str,
+    mut head: impl FnMut(usize) -> Result<Vec<u8>, E>,
+) -> Result<u8, E> {
+    let mut bytes = HEAD;
+    loop {
+        let text = head(bytes)?;
+        if text.len() < bytes || bytes >= MAX_HEAD || csv::has_header(&text) {
+            return Ok(csv::separator(path, &text));
+        }
+        bytes = (4 * bytes).min(MAX_HEAD);
+    }
 }
 
 /// Find the columns of a table. `head` holds the first bytes of the file; `cut` says that there are more.
-fn infer(path: &str, head: &[u8], cut: bool) -> Result<Schema, SchemaError> {
+fn infer(path: &str, how: Reading, head: &[u8], cut: bool) -> Result<Schema, SchemaError> {
     let head = without_mark(head);
     if head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]) {
         return Err(SchemaError::new("it is UTF-16 text", "save it as UTF-8"));
@@ -110,7 +150,7 @@ fn infer(path: &str, head: &[u8], cut: bool) -> Result<Schema, SchemaError> {
             "a table has at least a header line with the names of its columns",
         ));
     }
-    if is_json_lines(path) { json::schema(head) } else { csv::schema(head) }
+    if is_json_lines(path) { json::schema(head) } else { csv::schema(path, head, how) }
 }
 
 fn without_mark(head: &[u8]) -> &[u8] {
@@ -158,7 +198,7 @@ mod tests {
     use super::*;
 
     fn columns(path: &str, text: &str) -> String {
-        shown(infer(path, text.as_bytes(), false))
+        shown(infer(path, Reading::default(), text.as_bytes(), false))
     }
 
     fn shown(schema: Result<Schema, SchemaError>) -> String {
@@ -187,7 +227,7 @@ mod tests {
     /// As a file whose head is asked for; with the sizes that were.
     fn read_columns(path: &str, text: &str) -> (String, Vec<usize>) {
         let mut asked = Vec::new();
-        let schema = read::<()>(path, |bytes| {
+        let schema = read::<()>(path, Reading::default(), |bytes| {
             asked.push(bytes);
             Ok(text.as_bytes().iter().take(bytes).copied().collect())
         });
@@ -252,12 +292,66 @@ mod tests {
     }
 
     #[test]
+    fn separators() {
+        for (path, text, found) in [
+            ("a.csv", "a|b|c,d\n", b'|'),
+            ("a.csv", "a,b;c\n1;2;3\n", b','),
+            ("a.csv", "\"a;b;c\",d\n", b','),
+            ("a.csv", "\"a\n;;;\",d\n", b','),
+            ("a.csv", "a\n1;2\n", b','),
+            ("a.tsv", "a,b\n", b'\t'),
+        ] {
+            let head = |bytes: usize| Ok(text.bytes().take(bytes).collect());
+            assert_eq!(separator::<()>(path, head), Ok(found), "{text}");
+        }
+        let far = format!("{}|b,c|d\n", "a".repeat(3 << 20));
+        assert_eq!(separator::<()>("a.csv", |n| Ok(far.bytes().take(n).collect())), Ok(b'|'));
+    }
+
+    #[test]
+    fn decimal_commas_are_read_when_asked_for_and_noticed_else() {
+        let text = "a;b;c;d\n1,5;1;x;1.234,5\n2;2;y,1;2\n";
+        let read = |decimal_comma| {
+            infer("a.csv", Reading { decimal_comma, numbered: false }, text.as_bytes(), false)
+        };
+        assert_eq!(shown(read(false)), "a: str, b: int, c: str, d: str");
+        assert_eq!(read(false).map(|schema| schema.commas), Ok(["a".to_owned()].into()));
+        assert_eq!(shown(read(true)), "a: float, b: int, c: str, d: str");
+        assert_eq!(read(true).map(|schema| schema.commas), Ok(BTreeSet::new()));
+        for (cell, thousands) in [
+            ("1,234.5", true),
+            ("-1.234,5", true),
+            ("1 234", true),
+            ("12'345'678", true),
+            ("1.5", false),
+            ("1234,5", false),
+            ("a,bcd", false),
+            ("", false),
+        ] {
+            assert_eq!(has_thousands(cell), thousands, "{cell}");
+        }
+    }
+
+    #[test]
+    fn columns_are_numbered_when_asked_for() {
+        let names = |cells: &[&str], numbered| {
+            column_names(cells.iter().copied(), numbered).map_err(|error| error.message)
+        };
+        let told = |text: &str| Err(text.to_owned());
+        assert_eq!(names(&["", "a"], false), told("column 1 has no name"));
+        assert_eq!(names(&["a", " a "], false), told("columns 1 and 2 are both called `a`"));
+        let fine = |names: &[&str]| Ok(names.iter().map(|name| (*name).to_owned()).collect());
+        assert_eq!(names(&["", "a", "a", "", "a"], true), fine(&["#1", "a", "a#2", "#4", "a#3"]));
+        assert_eq!(names(&["a#2", "a", "a"], true), told("columns 1 and 3 are both called `a#2`"));
+    }
+
+    #[test]
     fn headers_that_cannot_be_used() {
         assert_eq!(columns("a.csv", "a,a\n1,2\n"), "error: columns 1 and 2 are both called `a`");
         assert_eq!(columns("a.csv", "a,,c\n1,2,3\n"), "error: column 2 has no name");
         assert_eq!(columns("a.csv", " \n"), "error: it is empty");
         assert_eq!(
-            infer("a.csv", b"a\n\xFF\n", false).map_err(|error| error.message),
+            infer("a.csv", Reading::default(), b"a\n\xFF\n", false).map_err(|error| error.message),
             Err("line 2 is not UTF-8 text".into())
         );
     }

@@ -1,11 +1,21 @@
 //! Type functions: ops whose result type depends on the values of their arguments. A closed list.
 
+mod concat;
 mod derive;
+mod folds;
+mod group;
+mod header;
 mod join;
+mod pivot;
 mod read;
 mod resample;
 mod select;
+mod shape;
 mod split;
+mod values;
+mod window;
+
+pub(crate) use window::overlap;
 
 use crate::eval::{Evaluator, NativeCall};
 use crate::types::Type;
@@ -24,6 +34,16 @@ pub(crate) fn apply<'a>(
         "join" => join::result(evaluator, call),
         "resample" => resample::result(evaluator, call),
         "split" => split::result(evaluator, call),
+        "folds" => folds::result(evaluator, call),
+        "group" => group::result(evaluator, call),
+        "concat" => concat::result(evaluator, call),
+        "window" => window::result(evaluator, call),
+        "pivot" => pivot::wide(evaluator, call),
+        "unpivot" => pivot::long(evaluator, call),
+        "rename" => shape::rename(evaluator, call),
+        "drop" => shape::drop(evaluator, call),
+        "encode" => shape::encode(evaluator, call),
+        "values" => values::result(evaluator, call),
         "compute" | "own" | "driver" => {
             let op = &call.native.op;
             let message = format!("the compiler writes `{op}` itself");

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 pub(super) fn result<'a>(evaluator: &mut Evaluator<'a>, call: &mut NativeCall<'a>) -> Option<Type> {
     let row = subject(evaluator, call)?;
-    let time = time_column(evaluator, call, &row)?;
+    let time = time_column(evaluator, call, &row, "time")?;
     let Some(by) = call.values.get("by").and_then(|by| by.value.text()) else {
         return Some(Type::table(Record { open: true, ..Record::default() }));
     };
@@ -33,14 +33,15 @@ fn reduced(ty: &Type, by: &str) -> Option<Type> {
     }
 }
 
-/// The column named by `time`, or the one called `time`, or the only column of times.
-fn time_column<'a>(
+/// The column that an argument names, or the one called `time`, or the only column of times.
+pub(super) fn time_column<'a>(
     evaluator: &mut Evaluator<'a>,
     call: &NativeCall<'a>,
     row: &Record,
+    argument: &str,
 ) -> Option<Rc<str>> {
     let is_time = |ty: &Type| matches!(ty.required().0, Type::Time);
-    if let Some(given) = call.values.get("time")
+    if let Some(given) = call.values.get(argument)
         && let Some(name) = given.value.text()
     {
         return match row.fields.iter().find(|(field, _)| &**field == name) {
@@ -53,7 +54,14 @@ fn time_column<'a>(
                 None
             }
             Some(_) => None,
-            None => row.open.then(|| Rc::from(name)),
+            None if row.open => Some(Rc::from(name)),
+            None => {
+                let name = name.to_owned();
+                let span = given.span;
+                let (_, table, source) = evaluator.subject_row(call)?;
+                evaluator.unknown_column(table.as_deref(), Some(source), row, &name, span);
+                None
+            }
         };
     }
     let times: Vec<&Rc<str>> =
@@ -76,6 +84,6 @@ fn time_column<'a>(
         }
     };
     let problem = Problem::error("types::not_a_time", call.site.span, message);
-    evaluator.report(problem.help("name it: `time: \"...\"` here, or when reading"));
+    evaluator.report(problem.help(format!("name it: `{argument}: \"...\"` here, or when reading")));
     None
 }

@@ -48,6 +48,16 @@ pub(super) fn result<'a>(evaluator: &mut Evaluator<'a>, call: &mut NativeCall<'a
         evaluator.report(Problem::error("types::split_share", call.site.span, message));
         return None;
     }
+    group_needs_key(evaluator, call)?;
+    evaluator.check_overlap(call);
+    Some(Type::record(fields))
+}
+
+/// Rows are kept together by groups only when a `key` says what a group is.
+pub(super) fn group_needs_key<'a>(
+    evaluator: &mut Evaluator<'a>,
+    call: &NativeCall<'a>,
+) -> Option<()> {
     let wants_key = matches!(call.values.get("by").and_then(|by| by.value.text()), Some("group"));
     if wants_key && !call.rows.contains_key("key") && !call.broken {
         let message = "a split by group needs to know what makes a group";
@@ -55,5 +65,5 @@ pub(super) fn result<'a>(evaluator: &mut Evaluator<'a>, call: &mut NativeCall<'a
         evaluator.report(problem.help("add `key: row => row.name`"));
         return None;
     }
-    Some(Type::record(fields))
+    Some(())
 }

@@ -107,7 +107,8 @@ pub(crate) fn brief(ty: &Type) -> String {
 /// The names of a row's columns for a message: at most twelve, then how many more.
 pub(crate) fn columns_text(row: &Record) -> String {
     const SHOWN: usize = 12;
-    let names: Vec<&str> = row.names().take(SHOWN).collect();
+    let names: Vec<String> =
+        row.names().take(SHOWN).map(|name| FieldName(name).to_string()).collect();
     let more = row.fields.len().saturating_sub(SHOWN);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     if names.is_empty() { "none".into() } else { format!("{}{more}", names.join(", ")) }

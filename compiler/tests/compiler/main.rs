@@ -9,3 +9,4 @@ mod problems;
 mod rows;
 mod spec;
 mod support;
+mod tables;

@@ -16,6 +16,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "`data.join` mixes parts of two splits of the same rows",
     ),
     (
+        "parts::overlapping",
+        "let w = data.read(\"metrics.csv\") |> data.window(length: 5m, step: 1m, n: rows => stat.count(rows))\nlet p = w |> data.split(by: \"random\", train: 0.8, test: 0.2)\noutput a = p.train",
+        "the windows overlap, and `random` puts neighbours into different parts",
+    ),
+    (
         "parts::scored_on_fitted",
         "let t = data.read(\"metrics.csv\")\nlet p = t |> data.split(by: \"time\", train: 0.5, test: 0.5)\nlet d = detect.robust_z(p.train, columns: [\"cpu\"])\noutput s = detect.score(d, data: p.train)",
         "`detect.score` scores the part `train`, on which it has been fitted",
@@ -230,6 +235,56 @@ const CASES: &[(&str, &str, &str)] = &[
         "types::mixed_files",
         "output a = data.read(\"mix/*.csv\")",
         "`mix/b.csv` has other columns than `mix/a.csv`",
+    ),
+    (
+        "types::group_in_row",
+        "output a = data.read(\"metrics.csv\") |> data.derive(n: row => row.cpu - stat.mean(row.cpu))",
+        "one value of many rows cannot be read in a function of one row",
+    ),
+    (
+        "types::group_of_group",
+        "output a = data.read(\"metrics.csv\") |> data.group(by: [], n: rows => stat.mean(stat.max(rows.cpu)))",
+        "`stat.mean` of a value that is one per group already",
+    ),
+    (
+        "types::value_per_row",
+        "output a = data.read(\"metrics.csv\") |> data.group(by: [\"host\"], n: rows => rows.cpu)",
+        "`cpu` has one value per row, and a group has many rows",
+    ),
+    (
+        "types::quantile",
+        "output a = data.read(\"metrics.csv\") |> data.group(by: [], n: rows => stat.quantile(rows.cpu, q: 99))",
+        "`q` lies between 0 and 1",
+    ),
+    (
+        "types::fold_count",
+        "let f = data.read(\"metrics.csv\") |> data.folds(k: 1, by: \"random\")\noutput a = f",
+        "`k` is the number of folds",
+    ),
+    (
+        "types::categories",
+        "output a = data.read(\"metrics.csv\") |> data.encode([\"host\"], by: \"ordinal\")",
+        "`host` is `str`, which does not say what categories there are",
+    ),
+    (
+        "types::pivot_columns",
+        "output a = data.read(\"metrics.csv\") |> data.pivot(by: [\"time\"], name: \"host\", value: \"cpu\")",
+        "the values of `host` become columns",
+    ),
+    (
+        "types::window_length",
+        "output a = data.read(\"metrics.csv\") |> data.window(length: 5m, step: 10, n: rows => stat.count(rows))",
+        "`length` is a duration and `step` is a number of rows",
+    ),
+    (
+        "types::decimal_comma",
+        "output a = data.read(\"preise.csv\")",
+        "`preis` of `preise.csv` holds numbers with decimal commas, and it is read as text",
+    ),
+    (
+        "types::header",
+        "type Row = { time: time, load: float }\noutput a = data.read(\"metrics.csv\", row: Row)",
+        "`metrics.csv` has no column `load`, which `Row` has",
     ),
     ("types::mixed_list", "output a = [1, \"two\"]", "a list has one type: this is `str`"),
     ("types::never_none", "let a = 1 ?? 2\noutput b = a", "the left side of `??` is never missing"),

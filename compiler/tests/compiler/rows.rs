@@ -75,8 +75,8 @@ fn rows_are_checked() {
 
 #[test]
 fn columns_of_any_name() {
-    let program = "type Point = { \"CPU (%)\": float, errors: int }
-let t = data.read(\"metrics.csv\", row: Point)
+    let program = "type Point = { \"CPU (%)\": float, errors: int? }
+let t = data.read(\"points.csv\", row: Point)
 output o = t |> data.filter(row => row[\"CPU (%)\"] > 90.0)
 ";
     let plan = plan(program);

@@ -50,3 +50,34 @@ fn programs_in_the_spec_compile() {
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
+
+/// Blocks marked `pipe wrong` have exactly the problems that comments above the lines announce.
+#[test]
+fn mistakes_in_the_spec_are_found() {
+    let mut wrong = String::new();
+    let path = format!("{}/../spec/types.md", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(text.contains("```pipe wrong\n"), "{path} has no mistakes");
+    for block in text.split("```pipe wrong\n").skip(1) {
+        let program = block.split("```").next().unwrap_or_default();
+        let compiled = compiled(&Files::with(program), &[]);
+        let found: Vec<(u32, String)> = compiled
+            .problems
+            .iter()
+            .map(|problem| {
+                let file = compiled.sources.get(problem.span.file);
+                let line = file.map_or(0, |file| file.place(problem.span.start).line);
+                (line, format!("# error[{}] {}", problem.code, problem.message))
+            })
+            .collect();
+        let told: Vec<(u32, String)> = (2..)
+            .zip(program.lines())
+            .filter(|(_, line)| line.starts_with("# error["))
+            .map(|(line, text)| (line, text.to_owned()))
+            .collect();
+        if found != told {
+            wrong += &format!("{program}\n{}\n", rendered(&compiled.problems, &compiled.sources));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}

@@ -30,6 +30,13 @@ impl Files {
             "docs.jsonl",
             "{\"path\": \"a\", \"text\": \"hello\"}\n{\"path\": \"b\", \"text\": \"world\"}\n",
         );
+        files.put("points.csv", "CPU (%),errors,type,\"say \"\"hi\"\"\",größe\n91.5,,a,b,1\n");
+        files.put("samples.csv", "time,host,level,cpu,mem\n2024-01-01T00:00:00Z,a,low,0.5,10.5\n");
+        files.put(
+            "jobs.csv",
+            "state,took,bytes,started\ndone,5m,1KiB,2024-01-01T00:00:00Z\nfailed,1s,,2024-01-01T00:00:00Z\n",
+        );
+        files.put("preise.csv", "ware;preis\na;1,5\nb;2\n");
         files.put("service.log", "2024-01-01T00:00:00Z INFO start\n");
         files
     }

@@ -100,6 +100,20 @@ pub(crate) enum Command {
         /// For example types::unknown_column.
         code: String,
     },
+    /// Print the type of the rows of a file, ready to be pasted into a program.
+    Schema {
+        /// A file that `data.read` reads: CSV, or JSON Lines (.jsonl, .ndjson).
+        file: PathBuf,
+        /// What the type is called; else the name of the file.
+        #[arg(long, value_name = "TYPE")]
+        name: Option<String>,
+        /// Numbers have a comma where others have a point.
+        #[arg(long)]
+        decimal_comma: bool,
+        /// Tell columns without a name, and names that stand twice, apart by numbers.
+        #[arg(long)]
+        numbered: bool,
+    },
     /// Show an operation, or list them all.
     Doc {
         /// An op such as data.join, or a module such as data.

@@ -73,6 +73,13 @@ fn dispatch(cli: &Cli) -> Outcome {
         }
         Command::Why { program, node } => commands::why::why(program, node, &out),
         Command::Explain { code } => commands::explain::explain(code),
+        Command::Schema { file, name, decimal_comma, numbered } => {
+            let how = pipe_compiler::schema::Reading {
+                decimal_comma: *decimal_comma,
+                numbered: *numbered,
+            };
+            commands::schema::schema(file, name.as_deref(), how)
+        }
         Command::Doc { op, json } => commands::doc::doc(op.as_deref(), *json, &out),
         Command::Doctor => commands::doctor::doctor(&out),
         Command::Store { action, store } => commands::store::store(action, store.as_deref(), &out),

@@ -140,6 +140,23 @@ impl Call<'_> {
         self.decoded(name, "table", read_table)
     }
 
+    /// A list of tables.
+    ///
+    /// # Errors
+    /// When the argument is something else, or a file is damaged.
+    pub fn tables(&self, name: &str) -> Result<Vec<Arc<Table>>, OpError> {
+        let artifacts = self.args.artifacts(name)?.into_iter();
+        let tables = artifacts.map(|artifact| {
+            if artifact.kind != "table" {
+                let message =
+                    format!("`{name}` must hold tables, and has one of kind `{}`.", artifact.kind);
+                return Err(OpError::new("run::argument", message));
+            }
+            self.decoded_artifact(artifact, read_table)
+        });
+        tables.collect()
+    }
+
     /// The decoded content of an artifact, shared between calls.
     ///
     /// # Errors
@@ -150,7 +167,14 @@ impl Call<'_> {
         kind: &str,
         decode: fn(&Path) -> Result<T, OpError>,
     ) -> Result<Arc<T>, OpError> {
-        let artifact = self.args.artifact_of(name, kind)?;
+        self.decoded_artifact(self.args.artifact_of(name, kind)?, decode)
+    }
+
+    fn decoded_artifact<T: Send + Sync + 'static>(
+        &self,
+        artifact: &pipe_runtime::value::Artifact,
+        decode: fn(&Path) -> Result<T, OpError>,
+    ) -> Result<Arc<T>, OpError> {
         let erased = self.context.decoded(artifact, &|path| {
             let decoded: Arc<dyn Any + Send + Sync> = Arc::new(decode(path)?);
             Ok(decoded)

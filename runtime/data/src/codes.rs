@@ -280,6 +280,18 @@ Convert it once:
   iconv -f LATIN1 -t UTF-8 export.csv > table.csv",
     ),
     page(
+        "run::pivot_twice",
+        "two values for one place of a pivot",
+        "Rows that are equal in `by` become one row, and each value of `name` has one place in it. Two rows have the
+same, so it is open which value is meant.
+
+  samples |> data.pivot(by: [\"time\"], name: \"metric\", value: \"value\", columns: [\"cpu\"])
+
+Make one value of them first:
+
+  samples |> data.group(by: [\"time\", \"metric\"], value: rows => stat.mean(rows.value))",
+    ),
+    page(
         "run::report",
         "a report that cannot be written",
         "A report is a page filled with results. Filling it failed, which programs cannot cause.

@@ -2,12 +2,17 @@
 
 mod bigram;
 mod counting;
+mod folding;
+mod grouping;
 mod joining;
 mod reading;
 mod resampling;
+mod reshaping;
 mod shaping;
 mod splitting;
+mod stacking;
 mod tokenizing;
+mod windowing;
 
 use crate::call::Native;
 use crate::report;
@@ -27,6 +32,18 @@ fn all() -> Vec<Native> {
         Native::new("data.sort", 1, shaping::sort),
         Native::new("data.join", 1, joining::join),
         Native::new("data.split", 1, splitting::split),
+        Native::new("data.folds", 1, folding::folds),
+        Native::new("data.group", 1, grouping::group),
+        Native::new("data.concat", 1, stacking::concat),
+        Native::new("data.values", 1, stacking::values),
+        Native::new("data.window", 1, windowing::window),
+        Native::new("data.pivot", 1, reshaping::pivot),
+        Native::new("data.unpivot", 1, reshaping::unpivot),
+        Native::new("data.rename", 1, reshaping::rename),
+        Native::new("data.drop", 1, reshaping::drop_columns),
+        Native::new("data.distinct", 1, reshaping::distinct),
+        Native::new("data.fill", 1, reshaping::fill),
+        Native::new("data.encode", 1, reshaping::encode),
         Native::new("data.pack", 1, tokenizing::pack),
         Native::new("tokenizer.train", 1, tokenizing::train),
         Native::new("tokenizer.encode", 1, tokenizing::encode),

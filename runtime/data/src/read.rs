@@ -10,8 +10,10 @@ pub use lines::{MAX_LINE, next_line, open};
 
 use crate::table::Table;
 use pipe_compiler::plan::Column;
+use pipe_compiler::schema::{Reading, separator};
 use pipe_row::ir::Ty;
 use pipe_runtime::op::{Context, OpError};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What to do with a row that does not fit.
@@ -31,6 +33,10 @@ pub struct Wanted<'a> {
     pub time: Option<&'a str>,
     /// Policy for rows that do not fit.
     pub malformed: Malformed,
+    /// How separated values are written.
+    pub how: Reading,
+    /// Texts that a column may hold, by column.
+    pub allowed: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// Read a file: JSON Lines when its name says so, else CSV.
@@ -39,10 +45,12 @@ pub struct Wanted<'a> {
 /// When the file cannot be read or a row does not fit, with file and line.
 pub fn read_file(path: &Path, wanted: &Wanted, context: &dyn Context) -> Result<Table, OpError> {
     let mut rows = Rows::new(path, wanted);
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("jsonl" | "ndjson") => jsonl::read(path, &mut rows, context)?,
-        Some("tsv") => csv::read(path, b'\t', &mut rows, context)?,
-        _ => csv::read(path, csv::delimiter(path)?, &mut rows, context)?,
+    let name = path.to_string_lossy();
+    if pipe_compiler::schema::is_json_lines(&name) {
+        jsonl::read(path, &mut rows, context)?;
+    } else {
+        let separator = separator(&name, |bytes| lines::head(path, bytes))?;
+        csv::read(path, separator, &mut rows, context)?;
     }
     rows.finish(context)
 }
@@ -63,7 +71,11 @@ impl<'a> Rows<'a> {
         let builders = wanted
             .columns
             .iter()
-            .map(|column| Builder::new(column, wanted.time == Some(column.name.as_str())))
+            .map(|column| {
+                Builder::new(column, wanted.time == Some(column.name.as_str()))
+                    .decimal_comma(wanted.how.decimal_comma)
+                    .allowing(wanted.allowed.get(&column.name))
+            })
             .collect();
         Self {
             name: file_name(path),
@@ -84,7 +96,10 @@ impl<'a> Rows<'a> {
                 problem.code,
                 format!("{}:{line}: {}.", self.name, problem.message),
             )
-            .help("correct the file, or read it with `malformed: \"skip\"`"));
+            .help(match &problem.help {
+                Some(help) => help,
+                None => "correct the file, or read it with `malformed: \"skip\"`",
+            }));
         }
         if self.skipped == 0 {
             self.example.clone_from(&problem.message);
@@ -122,11 +137,16 @@ impl<'a> Rows<'a> {
 struct Misfit {
     code: &'static str,
     message: String,
+    help: Option<String>,
 }
 
 impl Misfit {
     fn row(message: impl Into<String>) -> Self {
-        Self { code: "run::bad_row", message: message.into() }
+        Self { code: "run::bad_row", message: message.into(), help: None }
+    }
+
+    fn not_utf8(message: impl Into<String>) -> Self {
+        Self { code: "run::not_utf8", message: message.into(), help: None }
     }
 }
 

@@ -67,7 +67,7 @@ fn what_is_wrong_is_named_with_its_line() {
             "twice",
             b"time,cpu,cpu\n".to_vec(),
             "run::bad_header",
-            "twice.csv:1: the header names `cpu` twice.",
+            "twice.csv:1: columns 2 and 3 are both called `cpu`.",
         ),
         (
             "bytes",

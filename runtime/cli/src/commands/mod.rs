@@ -9,6 +9,7 @@ pub(crate) mod help;
 pub(crate) mod init;
 pub(crate) mod plan;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod store;
 pub(crate) mod why;
 

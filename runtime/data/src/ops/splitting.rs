@@ -62,7 +62,7 @@ fn shares(call: &Call) -> Result<Vec<Share>, OpError> {
 }
 
 /// The times to cut by: the key when there is one, else the time column.
-fn times(table: &Table, key: Option<Column>) -> Result<Vec<i64>, OpError> {
+pub(super) fn times(table: &Table, key: Option<Column>) -> Result<Vec<i64>, OpError> {
     let Some(key) = key else { return table.times(&table.time_column(None)?) };
     match key.into_parts() {
         (Values::Time(times), None) => Ok(times),
@@ -75,7 +75,7 @@ fn times(table: &Table, key: Option<Column>) -> Result<Vec<i64>, OpError> {
 }
 
 /// Cut by rank in time; equal times stay together, on the side of the earlier part.
-fn by_time(times: &[i64], shares: &[Share]) -> Vec<Option<usize>> {
+pub(super) fn by_time(times: &[i64], shares: &[Share]) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..times.len()).collect();
     order.sort_by_key(|row| times.get(*row).copied());
     let mut ranks = vec![0; times.len()];
@@ -93,7 +93,7 @@ fn by_time(times: &[i64], shares: &[Share]) -> Vec<Option<usize>> {
 }
 
 /// Each row's part from its rank: the first share of all rows is the first part, and so on.
-fn by_rank(ranks: &[usize], shares: &[Share]) -> Vec<Option<usize>> {
+pub(super) fn by_rank(ranks: &[usize], shares: &[Share]) -> Vec<Option<usize>> {
     let bounds = bounds(ranks.len(), shares);
     ranks.iter().map(|rank| bounds.iter().position(|bound| rank < bound)).collect()
 }
@@ -114,7 +114,7 @@ fn bounds(rows: usize, shares: &[Share]) -> Vec<usize> {
 }
 
 /// A seeded permutation: each row's rank.
-fn draw(rows: usize, seed: i64) -> Vec<usize> {
+pub(super) fn draw(rows: usize, seed: i64) -> Vec<usize> {
     let mut order: Vec<(u64, usize)> =
         (0..rows).map(|row| (hash(&(row as u64).to_le_bytes(), seed), row)).collect();
     order.sort_unstable();
@@ -128,7 +128,7 @@ fn draw(rows: usize, seed: i64) -> Vec<usize> {
 }
 
 /// Fill the parts with whole groups in a seeded order: a group goes where the middle of its rows falls.
-fn by_group(keys: &[Vec<u8>], seed: i64, shares: &[Share]) -> Vec<Option<usize>> {
+pub(super) fn by_group(keys: &[Vec<u8>], seed: i64, shares: &[Share]) -> Vec<Option<usize>> {
     let mut sizes: BTreeMap<&[u8], usize> = BTreeMap::new();
     for key in keys {
         *sizes.entry(key).or_default() += 1;
@@ -147,7 +147,7 @@ fn by_group(keys: &[Vec<u8>], seed: i64, shares: &[Share]) -> Vec<Option<usize>>
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a hash as a fraction of its range")]
-fn by_hash(keys: &[Vec<u8>], seed: i64, shares: &[Share]) -> Vec<Option<usize>> {
+pub(super) fn by_hash(keys: &[Vec<u8>], seed: i64, shares: &[Share]) -> Vec<Option<usize>> {
     let place = |key: &Vec<u8>| {
         let mut at = hash(key, seed) as f64 / (u64::MAX as f64 + 1.0);
         for (part, (_, share)) in shares.iter().enumerate() {
@@ -161,7 +161,7 @@ fn by_hash(keys: &[Vec<u8>], seed: i64, shares: &[Share]) -> Vec<Option<usize>> 
     keys.iter().map(place).collect()
 }
 
-fn group_keys(key: Option<Column>, by: &str) -> Result<Vec<Vec<u8>>, OpError> {
+pub(super) fn group_keys(key: Option<Column>, by: &str) -> Result<Vec<Vec<u8>>, OpError> {
     let key = key.ok_or_else(|| {
         OpError::new(
             "run::argument",
@@ -172,7 +172,7 @@ fn group_keys(key: Option<Column>, by: &str) -> Result<Vec<Vec<u8>>, OpError> {
 }
 
 /// The key of each row, or all of its values.
-fn row_keys(table: &Table, key: Option<Column>) -> Result<Vec<Vec<u8>>, OpError> {
+pub(super) fn row_keys(table: &Table, key: Option<Column>) -> Result<Vec<Vec<u8>>, OpError> {
     if let Some(key) = key {
         return Ok((0..key.len()).map(|row| bytes(&key.get(row))).collect());
     }

@@ -7,6 +7,7 @@ use pipe_compiler::schema;
 use pipe_row::ir::Ty;
 use pipe_row::{Column, Text, Values};
 use pipe_runtime::op::OpError;
+use std::collections::BTreeSet;
 
 const MAX_WHOLE: i64 = 1 << 53;
 
@@ -15,6 +16,8 @@ pub struct Builder {
     name: String,
     optional: bool,
     epoch: bool,
+    decimal_comma: bool,
+    allowed: Option<BTreeSet<String>>,
     values: Values,
     valid: Vec<bool>,
 }
@@ -41,9 +44,23 @@ impl Builder {
             name: column.name.clone(),
             optional: column.optional,
             epoch,
+            decimal_comma: false,
+            allowed: None,
             values: Values::empty(column.ty),
             valid: Vec::new(),
         }
+    }
+
+    /// The column with a comma for the point in its floats.
+    #[must_use]
+    pub fn decimal_comma(self, decimal_comma: bool) -> Self {
+        Self { decimal_comma, ..self }
+    }
+
+    /// The column with these texts only, when they are given.
+    #[must_use]
+    pub fn allowing(self, texts: Option<&BTreeSet<String>>) -> Self {
+        Self { allowed: texts.cloned(), ..self }
     }
 
     fn ty(&self) -> Ty {
@@ -62,8 +79,8 @@ impl Builder {
             return self.missing();
         }
         let parsed = match self.ty() {
-            Ty::Str => Some(Cell::Text(text.to_owned())),
-            Ty::Float => bare.parse().ok().map(Cell::Number),
+            Ty::Str => return self.text(text),
+            Ty::Float => self.float(bare).map(Cell::Number),
             Ty::Int => bare.parse().ok().and_then(whole),
             Ty::Size => size(bare),
             Ty::Bool => flag(bare),
@@ -83,8 +100,8 @@ impl Builder {
             Some(value) => value,
         };
         let cell = match (self.ty(), value) {
-            (Ty::Str, Json::String(text)) => Some(Cell::Text(text.clone())),
-            (Ty::Str, other) => Some(Cell::Text(other.to_string())),
+            (Ty::Str, Json::String(text)) => return self.text(text),
+            (Ty::Str, other) => return self.text(&other.to_string()),
             (Ty::Float, Json::Number(number)) => number.as_f64().map(Cell::Number),
             (Ty::Int | Ty::Size, Json::Number(number)) => number.as_i64().and_then(whole),
             (Ty::Bool, Json::Bool(flag)) => Some(Cell::Flag(*flag)),
@@ -110,12 +127,53 @@ impl Builder {
                 self.name,
                 self.ty()
             ),
+            help: None,
         })
     }
 
     fn misfit(&self, found: &str) -> Misfit {
         let wanted = type_name(self.ty(), self.optional);
-        Misfit::row(format!("`{}` is {found} where `{wanted}` is needed", self.name))
+        let mut misfit =
+            Misfit::row(format!("`{}` is {found} where `{wanted}` is needed", self.name));
+        let cell = found.trim_matches('`');
+        if matches!(self.ty(), Ty::Float | Ty::Int) {
+            misfit.help = if schema::has_thousands(cell) {
+                Some("numbers are written without marks between thousands: `1234.5`".into())
+            } else if !self.decimal_comma && schema::with_point(cell).is_some() {
+                Some("read a file with decimal commas with `decimal: \",\"`".into())
+            } else {
+                None
+            };
+        }
+        misfit
+    }
+
+    /// A float; with decimal commas a point means nothing.
+    fn float(&self, cell: &str) -> Option<f64> {
+        if !self.decimal_comma {
+            return cell.parse().ok();
+        }
+        match schema::with_point(cell) {
+            Some(pointed) => pointed.parse().ok(),
+            None if cell.contains('.') => None,
+            None => cell.parse().ok(),
+        }
+    }
+
+    /// A text, which is one of those allowed.
+    fn text(&self, text: &str) -> Result<Cell, Misfit> {
+        match &self.allowed {
+            Some(allowed) if !allowed.contains(text) => {
+                let all: Vec<String> = allowed.iter().map(|text| format!("\"{text}\"")).collect();
+                Err(Misfit::row(format!(
+                    "`{}` is `{}`, which is none of {}",
+                    self.name,
+                    shorten(text),
+                    all.join(" | ")
+                )))
+            }
+            _ => Ok(Cell::Text(text.to_owned())),
+        }
     }
 
     /// Seconds since 1970, to the microsecond that a float of today's times still holds.

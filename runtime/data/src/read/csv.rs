@@ -3,10 +3,9 @@
 use super::lines::{Bounded, MAX_LINE, open, too_long, unreadable};
 use super::{Misfit, Rows};
 use crate::table::quoted;
+use pipe_compiler::schema::column_names;
 use pipe_runtime::op::{Context, OpError};
 use std::cell::Cell;
-use std::collections::BTreeSet;
-use std::io::Read;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -20,7 +19,8 @@ pub(super) fn read(
     let bounded = Bounded::new(open(path)?, Rc::clone(&since));
     let mut reader =
         ::csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(bounded);
-    let header = header(path, reader.byte_headers().map_err(|error| failed(path, &error, 1))?)?;
+    let cells = reader.byte_headers().map_err(|error| failed(path, &error, 1))?;
+    let header = header(path, cells, rows.wanted.how.numbered)?;
     let places = places(rows, &header, path)?;
     let total = std::fs::metadata(path).map_or(0, |about| about.len());
     let mut record = ::csv::ByteRecord::new();
@@ -49,15 +49,6 @@ pub(super) fn read(
     }
 }
 
-/// The byte between cells: the one that the header shows, as when the columns were found.
-pub(super) fn delimiter(path: &Path) -> Result<u8, OpError> {
-    const HEADER: u64 = 1 << 16;
-    let mut head = Vec::new();
-    let read = open(path)?.take(HEADER).read_to_end(&mut head);
-    read.map_err(|error| unreadable(path, &error))?;
-    Ok(pipe_compiler::schema::separator(&head))
-}
-
 /// One row's values, in the order of the wanted columns.
 fn fields(
     record: &::csv::ByteRecord,
@@ -76,38 +67,26 @@ fn fields(
         let bytes = record.get(*place).unwrap_or_default();
         let text = std::str::from_utf8(bytes).map_err(|_| {
             let name = header.get(*place).map_or("", String::as_str);
-            Misfit { code: "run::not_utf8", message: format!("`{name}` is not UTF-8 text") }
+            Misfit::not_utf8(format!("`{name}` is not UTF-8 text"))
         })?;
         builder.cell(text)
     };
     places.iter().zip(&rows.builders).map(cell).collect()
 }
 
-fn header(path: &Path, record: &::csv::ByteRecord) -> Result<Vec<String>, OpError> {
-    let bad = |message: String| {
+fn header(path: &Path, record: &::csv::ByteRecord, numbered: bool) -> Result<Vec<String>, OpError> {
+    let cells: Result<Vec<&str>, _> = record.iter().map(std::str::from_utf8).collect();
+    let cells = cells.map_err(|_| {
+        let message = format!("{}:1: the header is not UTF-8 text.", path.display());
+        OpError::new("run::not_utf8", message)
+    })?;
+    let bad = |message: &str| {
         OpError::new("run::bad_header", format!("{}:1: {message}.", path.display()))
     };
-    let mut seen = BTreeSet::new();
-    let mut names = Vec::new();
-    for field in record {
-        let name = std::str::from_utf8(field)
-            .map_err(|_| {
-                OpError::new(
-                    "run::not_utf8",
-                    format!("{}:1: the header is not UTF-8 text.", path.display()),
-                )
-            })?
-            .trim()
-            .to_owned();
-        if !seen.insert(name.clone()) {
-            return Err(bad(format!("the header names `{name}` twice")));
-        }
-        names.push(name);
+    if cells.iter().all(|cell| cell.trim().is_empty()) {
+        return Err(bad("the header is empty"));
     }
-    if names.is_empty() || (names.len() == 1 && seen.contains("")) {
-        return Err(bad("the header is empty".to_owned()));
-    }
-    Ok(names)
+    column_names(cells.into_iter(), numbered).map_err(|error| bad(&error.message).help(error.help))
 }
 
 fn places(rows: &Rows, header: &[String], path: &Path) -> Result<Vec<usize>, OpError> {

@@ -37,10 +37,7 @@ pub(super) fn read(path: &Path, rows: &mut Rows, context: &dyn Context) -> Resul
 
 fn fields(text: &[u8], rows: &Rows) -> Result<Vec<super::builder::Cell>, Misfit> {
     if std::str::from_utf8(text).is_err() {
-        return Err(Misfit {
-            code: "run::not_utf8",
-            message: "the line is not UTF-8 text".to_owned(),
-        });
+        return Err(Misfit::not_utf8("the line is not UTF-8 text"));
     }
     let value: serde_json::Value = serde_json::from_slice(text)
         .map_err(|error| Misfit::row(format!("the line is not JSON: {error}")))?;

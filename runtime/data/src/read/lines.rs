@@ -8,7 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 /// The longest line or record that is read, in bytes.
-pub const MAX_LINE: u64 = 16 << 20;
+pub const MAX_LINE: u64 = pipe_compiler::schema::MAX_LINE as u64;
 
 /// Open a file for reading.
 ///
@@ -43,6 +43,14 @@ pub fn open(path: &Path) -> Result<BufReader<File>, OpError> {
         .help("convert it: `iconv -f UTF-16 -t UTF-8 FILE`"));
     }
     Ok(reader)
+}
+
+/// The first bytes of a file.
+pub(super) fn head(path: &Path, bytes: usize) -> Result<Vec<u8>, OpError> {
+    let mut head = Vec::new();
+    let read = open(path)?.take(bytes as u64).read_to_end(&mut head);
+    read.map_err(|error| unreadable(path, &error))?;
+    Ok(head)
 }
 
 pub(super) fn unreadable(path: &Path, error: &io::Error) -> OpError {
