@@ -51,6 +51,12 @@ fn node_json(node: &Node, state: Option<&State>) -> Value {
         "type": node.ty,
         "call": node.call,
         "doc": node.doc,
+        "fused": node.fused.iter().map(|step| json!({
+            "id": step.name,
+            "op": step.op,
+            "key": step.key,
+            "call": step.call,
+        })).collect::<Vec<_>>(),
         "resources": {
             "worker": runs.worker,
             "threads": runs.threads,
@@ -99,6 +105,16 @@ fn body_json(body: &Body) -> Value {
     json!({ "bound": body.bound, "nodes": nodes.collect::<Vec<_>>() })
 }
 
+/// The op of a node as people read it: `data.join`, or the steps of a fused one, `derive, filter in one pass`.
+#[must_use]
+pub fn shown_op(node: &Node) -> String {
+    if node.fused.is_empty() {
+        return node.op.clone();
+    }
+    let words = node.fused.iter().map(|step| step.op.rsplit('.').next().unwrap_or(&step.op));
+    format!("{} in one pass", words.collect::<Vec<_>>().join(", "))
+}
+
 /// The plan as a Graphviz graph.
 #[must_use]
 pub fn dot(plan: &Plan, states: &[State]) -> String {
@@ -112,7 +128,7 @@ pub fn dot(plan: &Plan, states: &[State]) -> String {
             (_, Worker::Torch) => ", style = \"rounded,bold\"",
             _ => "",
         };
-        let label = format!("{}\n{}", node.name, node.op);
+        let label = format!("{}\n{}", node.name, shown_op(node));
         let _ = writeln!(text, "  n{at} [label = {}{style}];", quoted(&label));
     }
     for node in &plan.nodes {

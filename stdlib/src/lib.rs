@@ -22,4 +22,5 @@ pub const FILES: &[(&str, &str)] = &[
     ("tokenizer", include_str!("../tokenizer.pipe")),
     ("train", include_str!("../train.pipe")),
     ("value", include_str!("../value.pipe")),
+    ("window", include_str!("../window.pipe")),
 ];

@@ -56,8 +56,13 @@ fn plan_with(
     compiled.plan.unwrap_or_else(|| panic!("{:#?}", compiled.problems))
 }
 
+/// Keys by op; those of steps that run as one are still their own.
 fn keys_of(plan: &Plan) -> BTreeMap<String, String> {
-    plan.nodes.iter().map(|node| (node.op.clone(), node.key.to_string())).collect()
+    let steps = plan.nodes.iter().flat_map(|node| match node.fused.as_slice() {
+        [] => std::slice::from_ref(node),
+        steps => steps,
+    });
+    steps.map(|node| (node.op.clone(), node.key.to_string())).collect()
 }
 
 fn keys(program: &str) -> BTreeMap<String, String> {

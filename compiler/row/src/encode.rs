@@ -22,7 +22,7 @@ impl RowFn {
             match expr {
                 Expr::Column(number) => *number = renumber(&numbers, *number),
                 Expr::Literal(value) => normalise(value),
-                Expr::Unary(_, a) | Expr::IsNone(a) => open.push(a),
+                Expr::Unary(_, a) | Expr::IsNone(a) | Expr::Window(_, a) => open.push(a),
                 Expr::In(a, items) => {
                     items.iter_mut().for_each(normalise);
                     open.push(a);
@@ -123,6 +123,10 @@ pub(crate) fn put_node(out: &mut Vec<u8>, expr: &Expr, numbers: &[Option<u32>]) 
             out.push(9);
             put_text(out, function.path());
             put_length(out, list.len());
+        }
+        Expr::Window(window, _) => {
+            out.push(10);
+            window.encode(out);
         }
     }
 }

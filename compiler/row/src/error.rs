@@ -1,10 +1,11 @@
 //! Why an expression cannot be bound to columns. Evaluation itself never fails.
 
 use crate::ir::{Function, Ty};
+use crate::window::Window;
 use std::fmt;
 
 /// What keeps a row function from running.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum RowError {
     /// The function reads another number of columns than it was given.
     ColumnCount {
@@ -42,12 +43,16 @@ pub enum RowError {
     Type(TypeError),
     /// The expression reads a column that it does not list.
     UnknownColumn(u32),
+    /// A function with windows runs where rows have no order.
+    NoOrder,
+    /// A window needs the times of rows, and there are none.
+    NoTimes(&'static str),
     /// A checked expression met operands that the check never lets through.
     Unsound,
 }
 
 /// Why an operator or a function does not accept its operands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum TypeError {
     /// A function got another number of arguments than it takes.
     ArgumentCount {
@@ -83,6 +88,15 @@ pub enum TypeError {
         /// The type of the second.
         right: Ty,
     },
+    /// A window does not accept its operand.
+    WindowOperand {
+        /// The window.
+        window: Window,
+        /// What it got.
+        found: Ty,
+    },
+    /// The numbers in a window make no sense: no rows, no time, a share beyond 0 to 1.
+    Window(&'static str),
 }
 
 impl RowError {
@@ -97,6 +111,8 @@ impl RowError {
             Self::TooLarge => "row::too_large",
             Self::Type(_) => "row::type",
             Self::UnknownColumn(_) => "row::unknown_column",
+            Self::NoOrder => "row::no_order",
+            Self::NoTimes(_) => "row::no_times",
             Self::Unsound => "row::unsound",
         }
     }
@@ -130,6 +146,12 @@ impl fmt::Display for RowError {
             Self::UnknownColumn(number) => {
                 write!(f, "the expression reads column number {number}, which it does not list")
             }
+            Self::NoOrder => {
+                f.write_str("the expression looks at other rows, and they have no order")
+            }
+            Self::NoTimes(window) => {
+                write!(f, "`{window}` needs to know when each row was, and the rows have no times")
+            }
             Self::Unsound => f.write_str(
                 "the expression passed its check and then did not fit its operands; \
                  this is a bug in pipe, please report it with the expression",
@@ -157,6 +179,16 @@ impl fmt::Display for TypeError {
             Self::Different { left, right } => {
                 write!(f, "one type is needed here, and there are {left} and {right}")
             }
+            Self::WindowOperand { window, found } => write!(
+                f,
+                "`{}` takes {}, and this is {found}",
+                window.path(),
+                window.accepts().words()
+            ),
+            Self::Window(name) => write!(
+                f,
+                "`{name}` has a window without rows or time, or a share that is not between 0 and 1"
+            ),
         }
     }
 }

@@ -36,6 +36,8 @@ pub(crate) enum Step<'a> {
     Concat(Vec<Operand>),
     /// A function.
     Call(Function),
+    /// A window. Never runs: windows are columns before steps run ([`crate::window::Windows`]).
+    Window,
 }
 
 /// The type of an operand; `None` when it is missing everywhere.
@@ -149,9 +151,21 @@ impl<'a> Graph<'a> {
         numbers: &[Option<u32>],
     ) -> Result<Node<'a>, RowError> {
         let given: Vec<Operand> = reads.iter().map(|node| self.ty(*node)).collect();
-        let (step, ty) = step(expr, given, function, numbers)?;
+        let (step, ty) = step(expr, given, &function.columns, numbers)?;
         Ok(Node { step, reads, ty })
     }
+}
+
+/// The type of an expression over these columns; `None` when it is missing everywhere.
+pub(crate) fn operand_type(expr: &Expr, columns: &[ColumnRef]) -> Result<Operand, RowError> {
+    let numbers: Vec<Option<u32>> = (0..).map(Some).take(columns.len()).collect();
+    let mut types: Vec<Operand> = Vec::new();
+    for expr in operands_first(expr)? {
+        let given = types.split_off(types.len().saturating_sub(operands(expr).count()));
+        let (_, ty) = step(expr, given, columns, &numbers)?;
+        types.push(ty);
+    }
+    Ok(types.pop().flatten())
 }
 
 /// Every node after its operands, first operand first.
@@ -182,7 +196,9 @@ fn weight(expr: &Expr) -> usize {
 pub(crate) fn operands(expr: &Expr) -> impl DoubleEndedIterator<Item = &Expr> {
     let (boxed, listed): ([Option<&Expr>; 3], &[Expr]) = match expr {
         Expr::Column(_) | Expr::Literal(_) => ([None; 3], &[]),
-        Expr::Unary(_, a) | Expr::IsNone(a) | Expr::In(a, _) => ([Some(a), None, None], &[]),
+        Expr::Unary(_, a) | Expr::IsNone(a) | Expr::In(a, _) | Expr::Window(_, a) => {
+            ([Some(a), None, None], &[])
+        }
         Expr::Binary(_, a, b) | Expr::Coalesce(a, b) => ([Some(a), Some(b), None], &[]),
         Expr::If(a, b, c) => ([Some(a), Some(b), Some(c)], &[]),
         Expr::Concat(list) | Expr::Call(_, list) => ([None; 3], list),
@@ -194,7 +210,7 @@ pub(crate) fn operands(expr: &Expr) -> impl DoubleEndedIterator<Item = &Expr> {
 fn step<'a>(
     expr: &'a Expr,
     given: Vec<Operand>,
-    function: &RowFn,
+    columns: &[ColumnRef],
     numbers: &[Option<u32>],
 ) -> Result<(Step<'a>, Operand), RowError> {
     let first = given.first().copied().flatten();
@@ -202,7 +218,7 @@ fn step<'a>(
     Ok(match expr {
         Expr::Column(number) => {
             let place = usize::try_from(*number).unwrap_or(usize::MAX);
-            let column = function.columns.get(place).ok_or(RowError::UnknownColumn(*number))?;
+            let column = columns.get(place).ok_or(RowError::UnknownColumn(*number))?;
             let merged = numbers.get(place).copied().flatten().ok_or(RowError::TooLarge)?;
             (Step::Column(merged as usize), Some(column.ty))
         }
@@ -234,6 +250,15 @@ fn step<'a>(
             let known: Option<Vec<Ty>> = given.into_iter().collect();
             let ty = known.map(|known| result_of(*called, &known)).transpose()?;
             (Step::Call(*called), ty)
+        }
+        Expr::Window(window, _) => {
+            if !window.is_well_formed() {
+                return Err(TypeError::Window(window.path()).into());
+            }
+            let result = |found| {
+                window.result(found).ok_or(TypeError::WindowOperand { window: *window, found })
+            };
+            (Step::Window, first.map(result).transpose()?)
         }
     })
 }

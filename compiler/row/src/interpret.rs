@@ -111,6 +111,7 @@ fn compute<'a>(
         Step::In(members) => members.test(next.next()?, count),
         Step::Concat(types) => print::concat(next.collect(), types, count),
         Step::Call(function) => functions::call(*function, next.collect())?,
+        Step::Window => return None,
     })
 }
 

@@ -3,6 +3,7 @@
 //! The compiler lowers `row => row.cpu > 0.9` to a [`RowFn`]; the interpreter runs it over whole columns.
 //! The tree is the canonical form: names of lambda parameters and layout are gone, so it can be hashed.
 
+use crate::window::Window;
 use serde::{Deserialize, Serialize};
 
 /// Types of scalars in rows.
@@ -96,6 +97,8 @@ pub enum Expr {
     Concat(Vec<Expr>),
     /// A function of the closed list.
     Call(Function, Vec<Expr>),
+    /// A function of this row and of those before it.
+    Window(Window, Box<Expr>),
 }
 
 /// Prefix operators.

@@ -31,6 +31,7 @@ extern crate self as pipe_row;
 
 pub mod ir;
 pub mod typing;
+pub mod window;
 
 pub mod column;
 pub mod error;

@@ -4,9 +4,10 @@
 use crate::builder::Builder;
 use crate::column::Column;
 use crate::error::RowError;
-use crate::graph::Graph;
+use crate::graph::{Graph, Step};
 use crate::interpret::{BATCH, Schedule};
 use crate::ir::{ColumnRef, RowFn, Scalar};
+use crate::window::Order;
 
 /// What computes a program. Both give the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +42,13 @@ impl<'a> Program<'a> {
     /// [`Program::columns`]. Gives one column of `rows` rows for each function.
     ///
     /// # Errors
-    /// Only when the columns do not fit in count, length or type.
+    /// Only when the columns do not fit in count, length or type, or when a function has windows, which
+    /// [`crate::window::evaluate`] computes.
     pub fn run(&self, columns: &[&Column], rows: usize) -> Result<Vec<Column>, RowError> {
         check_binding(&self.graph.columns, columns, rows)?;
+        if self.graph.nodes.iter().any(|node| matches!(node.step, Step::Window)) {
+            return Err(RowError::NoOrder);
+        }
         #[cfg(feature = "jit")]
         if let Some(kernel) = crate::choose::kernel(&self.graph, columns, rows) {
             return kernel.run(&self.graph, columns, rows).ok_or(RowError::Unsound);
@@ -103,12 +108,16 @@ impl RowFn {
     }
 
     /// Computes the function for `rows` rows of `columns`, which are in the order of
-    /// [`RowFn::columns`].
+    /// [`RowFn::columns`]. For windows the rows are one series as they stand, without times.
     ///
     /// # Errors
-    /// Only when the columns do not fit in count, length or type, or the expression is not well formed.
+    /// Only when the columns do not fit in count, length or type, the expression is not well formed, or a
+    /// window needs times.
     pub fn evaluate(&self, columns: &[&Column], rows: usize) -> Result<Column, RowError> {
         check_binding(&self.columns, columns, rows)?;
+        if self.has_windows() {
+            return self.evaluate_over(columns, &Order::as_it_stands(rows));
+        }
         let program = Program::new(&[self])?;
         let place = |reads| self.columns.iter().position(|column| column == reads);
         let bound: Option<Vec<&Column>> = program
@@ -145,7 +154,12 @@ impl RowFn {
     }
 }
 
-fn check_binding(expected: &[ColumnRef], columns: &[&Column], rows: usize) -> Result<(), RowError> {
+/// Whether the columns are those that are expected.
+pub(crate) fn check_binding(
+    expected: &[ColumnRef],
+    columns: &[&Column],
+    rows: usize,
+) -> Result<(), RowError> {
     if columns.len() != expected.len() {
         return Err(RowError::ColumnCount { expected: expected.len(), found: columns.len() });
     }

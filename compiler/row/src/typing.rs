@@ -19,6 +19,10 @@ pub enum Accepts {
     Duration,
     /// `str`.
     Text,
+    /// `bool`.
+    Truth,
+    /// Any type.
+    Anything,
 }
 
 /// What a function gives.
@@ -83,6 +87,8 @@ impl Accepts {
             Self::Countable => "`float`, `int`, `size` or `bool`",
             Self::Duration => "`duration`",
             Self::Text => "`str`",
+            Self::Truth => "`bool`",
+            Self::Anything => "any type",
         }
     }
 
@@ -98,6 +104,8 @@ impl Accepts {
             Self::Countable => matches!(ty, Ty::Float | Ty::Int | Ty::Size | Ty::Bool),
             Self::Duration => ty == Ty::Duration,
             Self::Text => ty == Ty::Str,
+            Self::Truth => ty == Ty::Bool,
+            Self::Anything => true,
         }
     }
 }

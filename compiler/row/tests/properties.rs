@@ -191,7 +191,9 @@ fn turned(function: &RowFn, turn: usize) -> RowFn {
                 *number = u32::try_from(place).unwrap();
             }
             Expr::Literal(_) => {}
-            Expr::Unary(_, a) | Expr::IsNone(a) | Expr::In(a, _) => open.push(a),
+            Expr::Unary(_, a) | Expr::IsNone(a) | Expr::In(a, _) | Expr::Window(_, a) => {
+                open.push(a)
+            }
             Expr::Binary(_, a, b) | Expr::Coalesce(a, b) => open.extend([&mut **a, b]),
             Expr::If(a, b, c) => open.extend([&mut **a, b, c]),
             Expr::Concat(list) | Expr::Call(_, list) => open.extend(list),

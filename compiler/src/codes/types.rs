@@ -31,7 +31,7 @@ pub(super) const CODES: &[Code] = &[
     page(
         "types::compiler_only",
         "an op that only the compiler writes",
-        "`value.compute` stands in plans for arithmetic on results. In programs the expression itself is written:\n\n  check good = score.f1 >= 0.8",
+        "`value.compute` stands in plans for arithmetic on results, and `data.rows` for a chain of row ops that run in one pass. In programs the expression or the chain itself is written:\n\n  check good = score.f1 >= 0.8",
     ),
     page(
         "types::condition",
@@ -199,6 +199,11 @@ pub(super) const CODES: &[Code] = &[
         "The value may be `none`, which has no fields.\n\nGive a value for that case first: `(value ?? other).field`.",
     ),
     page(
+        "types::order_unused",
+        "an order that nothing looks at",
+        "`over` and `by` put rows into series for windows. A function that looks at its own row alone gives the same without them.\n\n  t |> data.filter(row => row.cpu > 0.9, over: [\"host\"])\n\nLeave them out, or look back: `row => window.held(row.cpu > 0.9) >= 5m`.",
+    ),
+    page(
         "types::output",
         "an output that is not a value",
         "Outputs are written to files: artifacts, numbers, texts, lists and records.\n\n  output f = x => x\n\nOutput what the function gives.",
@@ -299,5 +304,25 @@ Compare with single results, or join the values to the table as a column:
         "types::window_length",
         "a window without a length, or with two kinds of length",
         "`length` and `step` of a window are longer than nothing, and both durations or both numbers of rows.\n\n  series |> data.window(length: 5m, step: 10, cpu: rows => stat.mean(rows.cpu))\n\nWrite `step: 10s`, or `length: 300` rows.",
+    ),
+    page(
+        "types::window_needs_time",
+        "a window of time over rows without times",
+        "A window such as `5m`, a half-life and `window.held` measure time, so they need to know when each row was: from the column that `by` names, or from the table's only column of times.\n\n  type Row = { cpu: float }\n  data.read(\"a.csv\", row: Row) |> data.derive(mean: row => window.mean(row.cpu, 5m))\n\nName the column, `by: \"time\"`; read one as times, `data.read(.., time: \"time\")`; or count rows, `window.mean(row.cpu, 12)`.",
+    ),
+    page(
+        "types::window_outside_rows",
+        "a window where there are no rows",
+        "Windows look at the rows before one, so they stand in the functions of rows of `data.derive` and `data.filter`.\n\n  let a = window.mean(0.5, 12)\n\nDerive a column:\n\n  table |> data.derive(mean: row => window.mean(row.cpu, 12))",
+    ),
+    page(
+        "types::window_size",
+        "a window whose size makes no sense",
+        "A window reaches back over at least one row or over a time above zero, and is as large for every row. It never reaches ahead: what comes later is not known when a row arrives.\n\n  window.lag(row.cpu, -1)\n\nGive a number of rows or a duration that is known before the run: `window.lag(row.cpu, 1)`.",
+    ),
+    page(
+        "types::window_without_order",
+        "a window in a function that sees each row alone",
+        "Only `data.derive` and `data.filter` put rows in an order (`over`, `by`) in which something comes before. Other ops take each row by itself.\n\n  t |> data.split(by: \"group\", key: row => window.lag(row.host, 1), train: 1.0)\n\nDerive a column, and use that:\n\n  t |> data.derive(before: row => window.lag(row.host, 1)) |> data.split(by: \"group\", key: row => row.before, train: 1.0)",
     ),
 ];

@@ -15,6 +15,9 @@ impl<'a> Evaluator<'a> {
         if let Some(function) = Function::from_path(&op.op) {
             return self.scalar_function(function, call);
         }
+        if let Some(name) = op.op.strip_prefix("window.") {
+            return self.window_function(name, call);
+        }
         if let Some(name) = op.op.strip_prefix("list.") {
             return self.list_function(name, call);
         }

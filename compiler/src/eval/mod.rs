@@ -35,6 +35,7 @@ mod scalar;
 mod shapes;
 mod signature;
 mod value;
+mod window;
 mod written;
 
 pub(crate) use attributes::Attributes;
@@ -116,6 +117,8 @@ pub(crate) struct Evaluator<'a> {
     quiet: usize,
     /// Above zero: inside a function of rows.
     in_row: usize,
+    /// The order of the rows that the function of rows is given.
+    order: Option<window::RowOrder>,
     depth: usize,
     steps: usize,
     exhausted: bool,
@@ -172,6 +175,7 @@ impl<'a> Evaluator<'a> {
             calls: Vec::new(),
             quiet: 0,
             in_row: 0,
+            order: None,
             depth: 0,
             steps: 0,
             exhausted: false,

@@ -101,7 +101,8 @@ impl<'a> Evaluator<'a> {
     /// Scalar functions take missing values and whole numbers as they are.
     fn convert_arguments(&mut self, call: &mut NativeCall<'a>) {
         let native = Rc::clone(&call.native);
-        let scalar = native.fold && Function::from_path(&native.op).is_some();
+        let scalar = native.fold
+            && (Function::from_path(&native.op).is_some() || native.op.starts_with("window."));
         for param in
             native.params.iter().filter(|param| !param.rest && function_of(&param.ty).is_none())
         {
@@ -135,6 +136,11 @@ impl<'a> Evaluator<'a> {
     /// Lower every argument that is a function of rows.
     fn convert_functions(&mut self, call: &mut NativeCall<'a>) {
         let native = Rc::clone(&call.native);
+        if !native.params.iter().any(|param| function_of(&param.ty).is_some()) {
+            return;
+        }
+        let order = self.row_order(call);
+        let outer = self.order.replace(order.clone());
         for param in &native.params {
             let Some(wanted) = function_of(&param.ty) else { continue };
             if param.rest {
@@ -156,6 +162,8 @@ impl<'a> Evaluator<'a> {
                 call.rows.insert(param.name.clone(), row);
             }
         }
+        self.order = outer;
+        self.settle_order(call, &order);
     }
 
     fn row_argument(

@@ -141,7 +141,9 @@ pub(super) fn collect(expr: &Expr, used: &mut Vec<u32>) {
             }
         }
         Expr::Literal(_) => {}
-        Expr::Unary(_, a) | Expr::IsNone(a) | Expr::In(a, _) => collect(a, used),
+        Expr::Unary(_, a) | Expr::IsNone(a) | Expr::In(a, _) | Expr::Window(_, a) => {
+            collect(a, used);
+        }
         Expr::Binary(_, a, b) | Expr::Coalesce(a, b) => {
             collect(a, used);
             collect(b, used);
@@ -171,6 +173,7 @@ pub(super) fn renumber(expr: Expr, numbers: &BTreeMap<u32, u32>) -> Expr {
         Expr::In(a, items) => Expr::In(again(a), items),
         Expr::Concat(items) => Expr::Concat(all(items)),
         Expr::Call(function, items) => Expr::Call(function, all(items)),
+        Expr::Window(window, a) => Expr::Window(window, again(a)),
     }
 }
 

@@ -78,6 +78,9 @@ pub struct KeyFields {
     pub args: BTreeMap<String, Field>,
     /// By the place of each input in the arguments (`with`, `scores.decoder`): its plan key or content digest.
     pub inputs: BTreeMap<String, String>,
+    /// The steps before this one when they run as one with it. Not hashed: their last key is this one's input.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<KeyFields>,
 }
 
 /// An argument in [`KeyFields`].
@@ -123,7 +126,7 @@ impl KeyFields {
             }
         }
         let (op, tool) = (op.to_owned(), tool.map(str::to_owned));
-        Some(Self { format: FORMAT, op, version, tool, args: fields, inputs })
+        Some(Self { format: FORMAT, op, version, tool, args: fields, inputs, steps: Vec::new() })
     }
 
     /// The key of these fields.
@@ -172,7 +175,42 @@ impl KeyFields {
                 new.inputs.get(name).cloned(),
             );
         }
+        changes.extend(Self::diff_steps(old, new));
         changes
+    }
+
+    /// What differs between the steps of two keys: `filter.where`. Keys that ran as one with other steps differ in their
+    /// inputs if they differ at all.
+    fn diff_steps(old: &Self, new: &Self) -> Vec<FieldChange> {
+        if old.steps.is_empty() || new.steps.is_empty() {
+            return Vec::new();
+        }
+        let ops = |fields: &Self| {
+            fields.steps.iter().map(|step| step.op.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let (before, after) = (ops(old), ops(new));
+        if before != after {
+            let (old, new) = (Some(before), Some(after));
+            return vec![FieldChange { field: "steps before".to_owned(), old, new }];
+        }
+        let bare = |step: &Self| Self { inputs: BTreeMap::new(), ..step.clone() };
+        let mut changes = Vec::new();
+        for (old, new) in old.steps.iter().zip(&new.steps) {
+            let word = new.op.rsplit('.').next().unwrap_or(&new.op);
+            changes.extend(
+                Self::diff(&bare(old), &bare(new)).into_iter().map(|change| FieldChange {
+                    field: format!("{word}.{}", change.field),
+                    ..change
+                }),
+            );
+        }
+        changes
+    }
+
+    /// What is read from outside, by place: a step's own inputs, or those of the first step that runs as one with it.
+    #[must_use]
+    pub fn reads(&self) -> &BTreeMap<String, String> {
+        &self.steps.first().unwrap_or(self).inputs
     }
 }
 
@@ -192,19 +230,34 @@ pub fn plan_fields(
     node: &Node,
     key_of: impl Fn(crate::plan::NodeId) -> Option<Key>,
 ) -> Option<KeyFields> {
-    let tool = node.tool.as_deref().map(String::as_str);
-    KeyFields::of(&node.op, node.version, tool, &node.args, &node.nokey, |input| {
-        Some(plan_input(key_of(input.node)?, &input.path))
-    })
+    node_fields(node, |input| Some(plan_input(key_of(input.node)?, &input.path)))
 }
 
-/// The fields of a node's action key. `digest_of` gives the content digest of the value that an input reads.
+/// The fields of a node's action key. `digest_of` gives the content digest of the value that an input reads. A fused step
+/// stands for its table with its own action key: what it makes has no content that is kept.
 pub fn action_fields(
     node: &Node,
     digest_of: impl Fn(&Input) -> Option<String>,
 ) -> Option<KeyFields> {
-    let tool = node.tool.as_deref().map(String::as_str);
-    KeyFields::of(&node.op, node.version, tool, &node.args, &node.nokey, digest_of)
+    node_fields(node, digest_of)
+}
+
+/// The fields of a node, or of the last step of a fused one, whose table is named by the key of the step before it.
+fn node_fields(node: &Node, input: impl Fn(&Input) -> Option<String>) -> Option<KeyFields> {
+    let own = |node: &Node, table: Option<&String>| {
+        let read = |read: &Input| table.cloned().or_else(|| input(read));
+        let tool = node.tool.as_deref().map(String::as_str);
+        KeyFields::of(&node.op, node.version, tool, &node.args, &node.nokey, read)
+    };
+    let Some((last, inner)) = node.fused.split_last() else { return own(node, None) };
+    let mut table = None;
+    let mut steps = Vec::with_capacity(inner.len());
+    for step in inner {
+        let fields = own(step, table.as_ref())?;
+        table = Some(fields.key().to_string());
+        steps.push(fields);
+    }
+    Some(KeyFields { steps, ..own(last, table.as_ref())? })
 }
 
 struct Encoder(blake3::Hasher);

@@ -4,6 +4,7 @@ use super::{Field, column_text};
 use crate::plan::Column;
 use crate::value::{Const, FieldName, Quoted, float};
 use pipe_row::ir::{Expr, RowFn, Scalar, UnaryOp};
+use pipe_row::window::{Decay, Fold, Reach, Window};
 use std::collections::BTreeMap;
 
 /// A row function as canonical text: names of lambda parameters and layout are gone, every operator is bracketed.
@@ -73,7 +74,40 @@ fn row_text(expr: &Expr, function: &RowFn, out: &mut String) {
         }
         Expr::Concat(items) => call("concat", items, function, out),
         Expr::Call(called, items) => call(called.path(), items, function, out),
+        Expr::Window(window, operand) => {
+            out.push_str(window.path());
+            out.push('(');
+            row_text(operand, function, out);
+            window_text(*window, out);
+            out.push(')');
+        }
     }
+}
+
+/// What stands in a window behind its operand, defaults written out.
+fn window_text(window: Window, out: &mut String) {
+    let reach = |reach: Reach| match reach {
+        Reach::Rows(rows) => rows.to_string(),
+        Reach::Time(nanos) => Const::Duration(nanos).to_string(),
+    };
+    let text = match window {
+        Window::Lag(far) | Window::Any(far) | Window::All(far) | Window::Count(far) => {
+            format!(", {}", reach(far))
+        }
+        Window::Fold { fold, reach: far, least } => {
+            let share = match fold {
+                Fold::Quantile(share) => format!(", q: {}", float(share)),
+                _ => String::new(),
+            };
+            format!(", {}{share}, min_rows: {least}", reach(far))
+        }
+        Window::Ewma(Decay::Alpha(alpha)) => format!(", alpha: {}", float(alpha)),
+        Window::Ewma(Decay::HalfLife(nanos)) => {
+            format!(", half_life: {}", Const::Duration(nanos))
+        }
+        Window::Held | Window::Streak | Window::Since => String::new(),
+    };
+    out.push_str(&text);
 }
 
 fn infix(a: &Expr, sign: &str, b: &Expr, function: &RowFn, out: &mut String) {

@@ -139,6 +139,7 @@ pub fn given(id: NodeId, name: &str, ty: &str, digest: &str, span: Span) -> Node
         span,
         call: "".into(),
         doc: None,
+        fused: Vec::new(),
         runs: Annotations::light(),
     };
     if let Some(fields) = key::plan_fields(&node, |_| None) {

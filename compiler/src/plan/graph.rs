@@ -1,6 +1,7 @@
 //! From drafts to the plan: what nothing needs is dropped, the rest is numbered and named.
 
 use super::annotate::{annotate, resources};
+use super::fuse::fuse;
 use super::{Annotations, Arg, Body, Input, Node, NodeId, Plan, Root, Shared};
 use crate::eval::{Draft, DraftPlace, ParamInfo};
 use crate::host::Machine;
@@ -51,8 +52,11 @@ pub(crate) fn plan(
         .filter_map(|param| Some((param.name.clone(), param.value.clone()?)))
         .collect();
     let mut plan = Plan { file: file.to_owned(), nodes, roots, params, widest: 0 };
-    let kept: Vec<&Draft> = kept.iter().filter_map(|at| drafts.get(*at)).collect();
-    annotate(&mut plan, &kept, machine);
+    debug_assert!(is_sound(&plan), "nodes are sound before they are fused");
+    let left = fuse(&mut plan);
+    let left = left.into_iter().filter_map(|at| kept.get(at));
+    let left: Vec<&Draft> = left.filter_map(|at| drafts.get(*at)).collect();
+    annotate(&mut plan, &left, machine);
     debug_assert!(
         is_sound(&plan),
         "nodes are numbered in topological order and each is needed once"
@@ -257,11 +261,12 @@ fn node(
             effect: draft.effect,
             ..Annotations::light()
         },
+        fused: Vec::new(),
     }
 }
 
 /// Whether an argument reads a node that has another number in the plan.
-fn moves(arg: &Arg, numbers: &[Option<NodeId>]) -> bool {
+pub(super) fn moves(arg: &Arg, numbers: &[Option<NodeId>]) -> bool {
     match arg {
         Arg::Input(Input { node, .. }) => {
             numbers.get(node.0 as usize).copied().flatten().is_some_and(|number| number != *node)
@@ -278,7 +283,8 @@ fn moves(arg: &Arg, numbers: &[Option<NodeId>]) -> bool {
     }
 }
 
-fn renumber(arg: &mut Arg, numbers: &[Option<NodeId>]) {
+/// Gives inputs the numbers that nodes have now.
+pub(super) fn renumber(arg: &mut Arg, numbers: &[Option<NodeId>]) {
     match arg {
         Arg::Input(Input { node, .. }) => {
             if let Some(number) = numbers.get(node.0 as usize).copied().flatten() {
@@ -298,7 +304,7 @@ fn renumber(arg: &mut Arg, numbers: &[Option<NodeId>]) {
 }
 
 /// The invariants of the passes: topological numbers, unique names, no two nodes of one key and cache policy, and keys
-/// that are those of the arguments.
+/// that are those of the arguments, of fused steps too.
 fn is_sound(plan: &Plan) -> bool {
     let mut names = BTreeSet::new();
     let mut keys = BTreeSet::new();

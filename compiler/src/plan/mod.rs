@@ -2,6 +2,7 @@
 mod annotate;
 mod args;
 mod body;
+mod fuse;
 mod graph;
 mod node;
 

@@ -45,6 +45,10 @@ pub struct Node {
     pub doc: Option<Shared<String>>,
     /// What the runtime must obey.
     pub runs: Annotations,
+    /// For a node that stands for a chain of row ops: the nodes of the chain as they were keyed, first to last. The table
+    /// of each but the first is the result of the one before it, whatever its argument says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fused: Vec<Node>,
 }
 
 /// A column of a table.

@@ -44,12 +44,13 @@ pub(crate) fn apply<'a>(
         "drop" => shape::drop(evaluator, call),
         "encode" => shape::encode(evaluator, call),
         "values" => values::result(evaluator, call),
-        "compute" | "own" | "driver" => {
+        "compute" | "own" | "driver" | "rows" => {
             let op = &call.native.op;
             let message = format!("the compiler writes `{op}` itself");
             let problem = Problem::error("types::compiler_only", call.site.callee, message);
             let help = match op.as_str() {
                 "value.compute" => "write the expression: `score.f1 >= 0.8`",
+                "data.rows" => "write the steps: `table |> data.filter(..) |> data.derive(..)`",
                 "flow.each" => "write `for item in list { .. }`",
                 "flow.choose" => "write `if condition { .. } else { .. }`",
                 "flow.iterate" => "write `iterate(start, step: s => .., until: s => .., max: 10)`",

@@ -42,13 +42,18 @@ fn deep_calls_and_wide_rows_stop_in_time() {
         text.contains("error[plan::too_large] this expression unfolds into more than 10000 steps"),
         "{text}"
     );
-    let mut chain = String::from("let t0 = data.read(\"metrics.csv\")\n");
-    for at in 1..=1_000 {
-        writeln!(chain, "let t{at} = t{} |> data.filter(row => row.cpu > 0.5)", at - 1).unwrap();
-    }
-    let plan = plan(&format!("{chain}output o = t1000\n"));
-    assert_eq!(plan.nodes.len(), 1_001);
-    assert_eq!(plan.nodes.last().map(|node| node.runs.level), Some(1_000));
+    let chain = |step: &str| {
+        let mut chain = String::from("let t0 = data.read(\"metrics.csv\")\n");
+        for at in 1..=1_000 {
+            writeln!(chain, "let t{at} = t{} |> {step}", at - 1).unwrap();
+        }
+        plan(&format!("{chain}output o = t1000\n"))
+    };
+    let sorted = chain("data.sort([\"cpu\"])");
+    assert_eq!(sorted.nodes.len(), 1_001);
+    assert_eq!(sorted.nodes.last().map(|node| node.runs.level), Some(1_000));
+    let filtered = chain("data.filter(row => row.cpu > 0.5)");
+    assert_eq!(filtered.nodes.last().map(|node| node.fused.len()), Some(1_000));
 }
 
 #[test]

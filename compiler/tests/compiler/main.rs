@@ -1,6 +1,7 @@
 //! Programs in, problems and plans out.
 
 mod drivers;
+mod fusion;
 mod keys;
 mod limits;
 mod parts;
@@ -10,3 +11,4 @@ mod rows;
 mod spec;
 mod support;
 mod tables;
+mod windows;

@@ -321,6 +321,31 @@ const CASES: &[(&str, &str, &str)] = &[
         "type P = { x: { y: int }? }\nfn f(p: P) -> int = p.x.y\noutput a = f({ x: none })",
         "this may be missing, so its field `y` cannot be read",
     ),
+    (
+        "types::order_unused",
+        "let t = data.read(\"metrics.csv\")\noutput o = t |> data.filter(row => row.cpu > 0.9, over: [\"host\"])",
+        "no function of this `data.filter` looks at other rows, so `over` changes nothing",
+    ),
+    (
+        "types::window_needs_time",
+        "type Row = { cpu: float }\nlet t = data.read(\"metrics.csv\", row: Row)\noutput o = t |> data.derive(x: row => window.mean(row.cpu, 5m))",
+        "`window.mean` needs to know when each row was",
+    ),
+    (
+        "types::window_outside_rows",
+        "output a = window.mean(0.5, 12)",
+        "`window.mean` looks at the rows before one, and here are no rows",
+    ),
+    (
+        "types::window_size",
+        "let t = data.read(\"metrics.csv\")\noutput o = t |> data.derive(x: row => window.lag(row.cpu, -1))",
+        "a window looks back, and -1 rows lie ahead",
+    ),
+    (
+        "types::window_without_order",
+        "let t = data.read(\"metrics.csv\")\nlet s = t |> data.split(by: \"group\", key: row => window.lag(row.host, 1), train: 1.0)\noutput o = s.train",
+        "`data.split` looks at each row alone, so there are no rows before one",
+    ),
     ("types::output", "output a = x => x", "an output is a value"),
     (
         "types::param_default",

@@ -249,8 +249,10 @@ fn own_changes(before: &KeyFields, now: &KeyFields) -> Vec<FieldChange> {
 
 fn changed_inputs(plan: &Plan, node: &Node, before: &KeyFields, now: &KeyFields) -> Vec<String> {
     let mut names = Vec::new();
-    for (place, key) in &now.inputs {
-        if before.inputs.get(place) == Some(key) {
+    // With equal keys of the steps before, a step alone and one that runs as one with others read the same.
+    let same = before.inputs == now.inputs;
+    for (place, key) in now.reads() {
+        if same || before.reads().get(place) == Some(key) {
             continue;
         }
         let argument = place.split(['.', '[']).next().unwrap_or(place);

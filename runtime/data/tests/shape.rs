@@ -8,6 +8,7 @@ use common::{Bench, list, text};
 use pipe_data::{Table, read_table, write_table};
 use pipe_row::Column;
 use pipe_row::ir::{BinaryOp, ColumnRef, Expr, RowFn, Scalar, Ty};
+use pipe_row::window::{Reach, Window};
 use pipe_runtime::op::{ArgValue, Args};
 use pipe_runtime::value::Value;
 use proptest::prelude::*;
@@ -58,6 +59,76 @@ fn derive_replaces_in_place_and_adds_at_the_end() {
     assert_eq!(table.names(), ["time", "x", "host", "y"]);
     assert_eq!(table.floats("x").unwrap(), table.floats("y").unwrap());
     assert_eq!(table.floats("y").unwrap(), [Some(2.0), None, Some(6.0), Some(8.0)]);
+}
+
+fn lag(name: &str) -> ArgValue {
+    let body = Expr::Window(Window::Lag(Reach::Rows(1)), Box::new(Expr::Column(0)));
+    reads(name, Ty::Float, true, body, Ty::Float)
+}
+
+#[test]
+fn windows_look_back_over_the_rows_of_an_entity() {
+    let bench = Bench::new();
+    let table = bench.give(vec![
+        ("time", Column::time(vec![7, 0, 2, 1])),
+        ("x", Column::float(vec![4.0, 1.0, 3.0, 2.0])),
+        ("host", Column::text(["b", "a", "a", "b"])),
+    ]);
+    let derived = |more: &[(&str, Value)]| {
+        let columns = ArgValue::Record(BTreeMap::from([("before".to_owned(), lag("x"))]));
+        let mut args = Args::of([("table", table.clone())]).with("columns", columns);
+        for (name, value) in more {
+            args = args.with(name, ArgValue::Value(value.clone()));
+        }
+        bench.table("data.derive", args)
+    };
+    let before = |more: &[(&str, Value)]| derived(more).unwrap().floats("before").unwrap();
+    assert_eq!(before(&[]), [None, Some(4.0), Some(1.0), Some(3.0)], "as the rows stand");
+    let time = ("by", text("time"));
+    assert_eq!(before(&[time.clone()]), [Some(3.0), None, Some(2.0), Some(1.0)]);
+    let host = ("over", list(&["host"]));
+    assert_eq!(before(&[host.clone()]), [None, None, Some(1.0), Some(4.0)]);
+    assert_eq!(before(&[host, time]), [Some(2.0), None, Some(1.0), None]);
+    let error = derived(&[("by", text("x"))]).unwrap_err();
+    assert_eq!(error.message, "`by` names `x`, which holds float and must hold times.");
+}
+
+#[test]
+fn steps_in_one_pass_give_what_they_give_one_by_one() {
+    let bench = Bench::new();
+    let table = series(&bench);
+    let columns = || ArgValue::Record(BTreeMap::from([("before".to_owned(), lag("x"))]));
+    let filter = |table: Value| Args::of([("table", table)]).with("where", above("x", 0.0));
+    let derive = |table: Value| Args::of([("table", table)]).with("columns", columns());
+    let select =
+        |table: Value| Args::of([("table", table), ("columns", list(&["before", "time"]))]);
+    let one = bench.run("data.filter", filter(table.clone())).unwrap();
+    let one = bench.run("data.derive", derive(one)).unwrap();
+    let one = bench.run("data.select", select(one)).unwrap();
+    let step = |op: &str, args: Args| {
+        let mut fields = args.0;
+        fields.remove("table");
+        fields.insert("op".to_owned(), ArgValue::Value(text(op)));
+        ArgValue::Record(fields)
+    };
+    let steps = vec![
+        step("data.filter", filter(Value::None)),
+        step("data.derive", derive(Value::None)),
+        step("data.select", select(Value::None)),
+    ];
+    let args = Args::of([("table", table)]).with("steps", ArgValue::List(steps));
+    assert_eq!(bench.run("data.rows", args).unwrap(), one, "the same bytes");
+}
+
+#[test]
+fn a_step_that_fails_is_named() {
+    let bench = Bench::new();
+    let mut fields = BTreeMap::from([("where".to_owned(), above("nothing", 0.0))]);
+    fields.insert("op".to_owned(), ArgValue::Value(text("data.filter")));
+    let args = Args::of([("table", series(&bench))])
+        .with("steps", ArgValue::List(vec![ArgValue::Record(fields)]));
+    let error = bench.run("data.rows", args).unwrap_err();
+    assert!(error.message.starts_with("In the step `data.filter`: "), "{}", error.message);
 }
 
 #[test]

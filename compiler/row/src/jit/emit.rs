@@ -67,7 +67,7 @@ impl Emitter<'_, '_> {
         let first = operands.first().copied();
         let second = operands.get(1).copied();
         Some(match &node.step {
-            Step::Column(_) | Step::Concat(_) => return None,
+            Step::Column(_) | Step::Concat(_) | Step::Window => return None,
             Step::Constant(value) => self.scalar(value)?,
             Step::Unary(op, ty) => self.unary(*op, *ty, first?)?,
             Step::Binary(None) => Pair::nothing(),

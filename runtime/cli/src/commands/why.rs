@@ -21,7 +21,10 @@ pub(crate) fn why(program: &ProgramArgs, name: &str, look: &Look) -> Outcome {
         Some(store) => store,
         None => Store::empty().map_err(failed)?,
     };
-    let node = plan.nodes.iter().find(|node| node.name == name);
+    let as_one = plan.nodes.iter().find(|node| node.fused.iter().any(|step| step.name == name));
+    let node = plan.nodes.iter().find(|node| node.name == name).or(as_one);
+    let asked = name;
+    let name = node.map_or(name, |node| node.name.as_str());
     let (Some(node), Some(found)) = (node, explain(plan, &store, name).map_err(failed)?) else {
         return Err(no_node(plan, name));
     };
@@ -30,6 +33,13 @@ pub(crate) fn why(program: &ProgramArgs, name: &str, look: &Look) -> Outcome {
         format!("{}:{}", file.name, file.place(node.span.start).line)
     });
     println!("{} = {}   {}", look.strong(&node.name), node.call, look.quiet(&place));
+    if !node.fused.is_empty() {
+        let steps: Vec<&str> = node.fused.iter().map(|step| step.name.as_str()).collect();
+        println!("  runs in one pass: {}", steps.join(", "));
+    }
+    if asked != node.name {
+        println!("  `{asked}` is a step of it and is not kept");
+    }
     answer(&found, node, look);
     Ok(exit::OK)
 }

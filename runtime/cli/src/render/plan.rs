@@ -1,6 +1,7 @@
 //! A plan as a table: each node, what will happen to it, and why.
 
 use super::style::{Look, count, cut, pad, seconds};
+use pipe_compiler::explain::shown_op;
 use pipe_compiler::plan::{Node, Plan};
 use pipe_runtime::Store;
 use pipe_runtime::op::OpError;
@@ -28,8 +29,9 @@ pub(crate) fn text(
     let mut out = headline(plan, states, store, look)?;
     out.push_str("\n\n");
     let name_width = widest(plan.nodes.iter().map(|node| node.name.as_str())).min(28);
-    let op_width = widest(plan.nodes.iter().map(|node| node.op.as_str())).min(22);
-    for (node, status) in plan.nodes.iter().zip(states) {
+    let ops: Vec<String> = plan.nodes.iter().map(shown_op).collect();
+    let op_width = widest(ops.iter().map(String::as_str)).min(40);
+    for ((node, op), status) in plan.nodes.iter().zip(&ops).zip(states) {
         let word = match status.state {
             Expected::Cached => look.quiet("cached  "),
             Expected::Run => look.strong("will run"),
@@ -40,7 +42,7 @@ pub(crate) fn text(
         let line = format!(
             "  {}  {}  {word}  {}",
             pad(&cut(&node.name, name_width), name_width),
-            look.quiet(&pad(&cut(&node.op, op_width), op_width)),
+            look.quiet(&pad(&cut(op, op_width), op_width)),
             cut(&status.why, room),
         );
         let _ = writeln!(out, "{}", line.trim_end());

@@ -126,6 +126,7 @@ impl PlanBuilder {
             span: Default::default(),
             call: format!("{op}(...)").into(),
             doc: None,
+            fused: Vec::new(),
             runs,
         };
         node.key = keys::plan_fields(&self.0, &node).unwrap().key();

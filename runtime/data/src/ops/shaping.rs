@@ -1,30 +1,72 @@
-//! `data.filter`, `data.derive`, `data.select`, `data.sort`.
+//! `data.filter`, `data.derive`, `data.select`, `data.sort`, and chains of the first three in one pass.
 
 use crate::call::Call;
 use crate::table::{Table, polars_error};
-use pipe_row::Column;
-use pipe_row::ir::RowFn;
+use pipe_row::ir::{RowFn, Ty};
+use pipe_row::window::Order;
+use pipe_row::{Column, RowError};
+use pipe_runtime::args::Fields;
 use pipe_runtime::op::OpError;
 use pipe_runtime::value::Value;
 use polars::prelude::{BooleanChunked, NewChunkedArray, PlSmallStr, SortMultipleOptions};
+use std::collections::BTreeMap;
 
 pub(super) fn filter(call: &Call) -> Result<Value, OpError> {
+    call.give_table(&filtered(call.table("table")?.as_ref(), &call.args.fields())?)
+}
+
+pub(super) fn derive(call: &Call) -> Result<Value, OpError> {
+    call.give_table(&derived(call.table("table")?.as_ref(), &call.args.fields())?)
+}
+
+pub(super) fn select(call: &Call) -> Result<Value, OpError> {
+    call.give_table(&selected(call.table("table")?.as_ref(), &call.args.fields())?)
+}
+
+/// Several steps: what lies between them is never written.
+pub(super) fn rows(call: &Call) -> Result<Value, OpError> {
     let table = call.table("table")?;
-    let condition = evaluate(&table, call.args.row_fn("where")?)?;
+    let mut made: Option<Table> = None;
+    for step in call.args.records("steps")? {
+        let table = made.as_ref().unwrap_or(table.as_ref());
+        let op = step.str("op")?;
+        let next = match op {
+            "data.filter" => filtered(table, &step),
+            "data.derive" => derived(table, &step),
+            "data.select" => selected(table, &step),
+            other => Err(OpError::new("run::argument", format!("`{other}` cannot be a step."))),
+        };
+        made = Some(next.map_err(|error| within(error, op))?);
+    }
+    call.give_table(made.as_ref().unwrap_or(table.as_ref()))
+}
+
+/// The error of a step, with its op: the node is named after the last one.
+fn within(mut error: OpError, op: &str) -> OpError {
+    error.message = format!("In the step `{op}`: {}", error.message);
+    error
+}
+
+fn filtered(table: &Table, args: &Fields<'_>) -> Result<Table, OpError> {
+    let condition = looking_back(args, table, &[args.row_fn("where")?])?;
+    let condition = condition.into_iter().next().ok_or_else(no_result)?;
     let keep = condition.keep().ok_or_else(|| {
         OpError::new(
             "run::argument",
             format!("`where` gives {} and must give bool.", condition.ty()),
         )
     })?;
-    call.give_table(&table.filtered(keep)?)
+    table.filtered(keep)
 }
 
-pub(super) fn derive(call: &Call) -> Result<Value, OpError> {
-    let table = call.table("table")?;
+fn derived(table: &Table, args: &Fields<'_>) -> Result<Table, OpError> {
     let mut columns = table.columns()?;
-    for (name, function) in call.rows("columns")? {
-        let made = evaluate(&table, function)?;
+    let fields = args.record("columns")?;
+    let names = fields.names();
+    let functions: Vec<&RowFn> =
+        names.iter().map(|name| fields.row_fn(name)).collect::<Result<_, _>>()?;
+    let results = looking_back(args, table, &functions)?;
+    for ((name, function), made) in names.into_iter().zip(functions).zip(results) {
         if let (false, Some(row)) = (function.optional, made.first_missing()) {
             return Err(OpError::new(
                 "run::arithmetic",
@@ -37,15 +79,16 @@ pub(super) fn derive(call: &Call) -> Result<Value, OpError> {
             None => columns.push((name.to_owned(), made)),
         }
     }
-    call.give_table(&Table::new(columns)?)
+    Table::new(columns)
 }
 
-pub(super) fn select(call: &Call) -> Result<Value, OpError> {
-    let table = call.table("table")?;
-    let column = |name: String| table.column(&name).map(|column| (name, column));
-    call.give_table(&Table::new(
-        call.names("columns")?.into_iter().map(column).collect::<Result<_, _>>()?,
-    )?)
+fn selected(table: &Table, args: &Fields<'_>) -> Result<Table, OpError> {
+    let names = args.strings("columns")?;
+    if names.is_empty() {
+        return Err(OpError::new("run::argument", "`columns` names no column."));
+    }
+    let column = |name: &str| table.column(name).map(|column| (name.to_owned(), column));
+    Table::new(names.into_iter().map(column).collect::<Result<_, _>>()?)
 }
 
 pub(super) fn sort(call: &Call) -> Result<Value, OpError> {
@@ -65,9 +108,74 @@ pub(super) fn sort(call: &Call) -> Result<Value, OpError> {
 
 /// A row function over all rows of a table.
 pub(super) fn evaluate(table: &Table, function: &RowFn) -> Result<Column, OpError> {
-    let columns: Vec<Column> =
-        function.columns.iter().map(|reads| table.column(&reads.name)).collect::<Result<_, _>>()?;
-    for (reads, column) in function.columns.iter().zip(&columns) {
+    let order = Order::as_it_stands(table.rows());
+    evaluate_over(table, &[function], &order)?.into_iter().next().ok_or_else(no_result)
+}
+
+/// Row functions over all rows of a table, windows over the series that the arguments `over` and `by` make.
+fn looking_back(
+    args: &Fields<'_>,
+    table: &Table,
+    functions: &[&RowFn],
+) -> Result<Vec<Column>, OpError> {
+    let over = args.optional_strings("over")?.unwrap_or_default();
+    let order = order(table, &over, args.optional_str("by")?)?;
+    evaluate_over(table, functions, &order)
+}
+
+/// The series of a table: a row's entity is its values in the columns `over`, its time that in `by`.
+fn order(table: &Table, over: &[&str], by: Option<&str>) -> Result<Order, OpError> {
+    let entities: Vec<Column> =
+        over.iter().map(|name| table.column(name)).collect::<Result<_, _>>()?;
+    let times = by.map(|name| table.column(name)).transpose()?;
+    if let (Some(name), Some(column)) = (by, &times)
+        && column.ty() != Ty::Time
+    {
+        return Err(OpError::new(
+            "run::argument",
+            format!("`by` names `{name}`, which holds {} and must hold times.", column.ty()),
+        ));
+    }
+    Order::new(table.rows(), &entities.iter().collect::<Vec<_>>(), times.as_ref()).map_err(failed)
+}
+
+fn failed(error: RowError) -> OpError {
+    OpError::new("run::row_function", format!("The row function cannot run: {error}."))
+}
+
+fn no_result() -> OpError {
+    failed(RowError::Unsound)
+}
+
+/// Row functions over all rows of a table, in one pass.
+fn evaluate_over(
+    table: &Table,
+    functions: &[&RowFn],
+    order: &Order,
+) -> Result<Vec<Column>, OpError> {
+    let mut columns: BTreeMap<&str, Column> = BTreeMap::new();
+    for function in functions {
+        for reads in &function.columns {
+            if !columns.contains_key(reads.name.as_str()) {
+                columns.insert(&reads.name, table.column(&reads.name)?);
+            }
+        }
+    }
+    let mut bound = Vec::with_capacity(functions.len());
+    for function in functions {
+        let given: Vec<&Column> =
+            function.columns.iter().filter_map(|reads| columns.get(reads.name.as_str())).collect();
+        check_present(function, &given)?;
+        bound.push(given);
+    }
+    let functions: Vec<(&RowFn, &[&Column])> =
+        functions.iter().copied().zip(bound.iter().map(Vec::as_slice)).collect();
+    pipe_row::window::evaluate(&functions, order).map_err(failed)
+}
+
+/// Missing values where a type does not allow them are a mistake in the data.
+fn check_present(function: &RowFn, columns: &[&Column]) -> Result<(), OpError> {
+    for (reads, column) in function.columns.iter().zip(columns) {
         if let (false, Some(row)) = (reads.optional, column.first_missing()) {
             return Err(OpError::new(
                 "run::missing_value",
@@ -79,10 +187,7 @@ pub(super) fn evaluate(table: &Table, function: &RowFn) -> Result<Column, OpErro
             ));
         }
     }
-    let borrowed: Vec<&Column> = columns.iter().collect();
-    function.evaluate(&borrowed, table.rows()).map_err(|error| {
-        OpError::new("run::row_function", format!("The row function cannot run: {error}."))
-    })
+    Ok(())
 }
 
 impl Table {
