@@ -126,7 +126,7 @@ impl<'a> Evaluator<'a> {
         let Some(condition) = self.arg(&test) else { return Typed::unknown(ty) };
         let mut closed = self.close(&[(&then.frame, &then_arg), (&otherwise.frame, &other_arg)]);
         let mut args = BTreeMap::from([("condition".to_owned(), condition)]);
-        let bodies = std::mem::take(&mut closed.bodies).into_iter().map(|body| Box::new(body));
+        let bodies = std::mem::take(&mut closed.bodies).into_iter().map(Box::new);
         for (name, body) in ["then", "otherwise"].into_iter().zip(bodies) {
             args.insert(name.to_owned(), Arg::Body(body));
         }

@@ -311,13 +311,11 @@ impl<'a> Evaluator<'a> {
         for value in like {
             origin.add(&super::parts::origin_in(value));
         }
-        let fields: Option<Vec<&Rc<BTreeMap<Rc<str>, Typed<'a>>>>> = like
-            .iter()
-            .map(|value| match &value.value {
-                Value::Record(fields) => Some(fields),
-                _ => None,
-            })
-            .collect();
+        let record_of = |value: &&Typed<'a>| match &value.value {
+            Value::Record(fields) => Some(Rc::clone(fields)),
+            _ => None,
+        };
+        let fields: Option<Vec<_>> = like.iter().map(record_of).collect();
         if let (Type::Record(record), Some(fields)) = (&ty, fields)
             && !origin.rows.parts.is_empty()
         {

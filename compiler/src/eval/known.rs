@@ -7,6 +7,8 @@ use crate::plan::GIVEN;
 use crate::types::Type;
 use pipe_grammar::Problem;
 
+const FILES: &str = "which files are read is part of the plan, with their contents";
+
 impl<'a> Evaluator<'a> {
     /// Whether an argument may be known only in the run, or is known. Reports one that must be known and is not.
     pub(super) fn is_known(
@@ -19,7 +21,7 @@ impl<'a> Evaluator<'a> {
             return true;
         }
         let why = if names_files(&param.ty) {
-            "which files are read is part of the plan, with their contents"
+            FILES
         } else if param.column {
             "it names columns, and those are checked before the run"
         } else if native.types.is_some() && !is_data(&param.ty) {
@@ -40,6 +42,9 @@ impl<'a> Evaluator<'a> {
             Some(span) => problem
                 .also(span, "takes its values in the run")
                 .help("take it from a `param` or from a list that the program writes, which unfolds before the run"),
+            None if why == FILES => problem.help(
+                "take it from a `param`, or choose between what is read: `if condition { data.read(\"a.csv\") } else { data.read(\"b.csv\") }`",
+            ),
             None => problem.help("take it from a `param`, or write it down"),
         };
         self.fail(problem)

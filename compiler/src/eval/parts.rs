@@ -55,7 +55,7 @@ impl<'a> Evaluator<'a> {
             return origin;
         }
         let rows = Seen { sources: [node].into(), ..Seen::default() };
-        Rc::new(Origin { rows, fitted: Seen::default() })
+        Rc::new(Origin { rows, ..Origin::default() })
     }
 
     fn check_fit(&mut self, call: &NativeCall<'a>, seen: &Seen, span: Span) {

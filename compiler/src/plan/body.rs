@@ -60,11 +60,8 @@ impl Body {
             let id = NodeId(first + node.id.0);
             let mut args = node.args.clone();
             args.update(|arg| Some(place(arg)));
-            let name = if node.name.is_empty() {
-                label.to_owned()
-            } else {
-                format!("{label}.{}", node.name)
-            };
+            let dot = if node.name.is_empty() || node.name.starts_with('[') { "" } else { "." };
+            let name = format!("{label}{dot}{}", node.name);
             let mut made = Node { id, name, args, ..node.clone() };
             let local = |id: NodeId| match id.0.checked_sub(first) {
                 Some(at) => nodes.get(at as usize).map(|node| node.key),

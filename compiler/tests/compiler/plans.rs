@@ -178,7 +178,7 @@ fn a_plan_is_explained() {
 fn warnings_leave_a_plan() {
     assert_eq!(check("let _a = 1\noutput b = 2\n"), "");
     let text = check("use m = \"main.pipe\"\noutput b = 2\n");
-    assert!(text.contains("these files use each other"), "{text}");
+    assert!(text.contains("this file uses itself"), "{text}");
 }
 
 #[test]
