@@ -32,6 +32,10 @@ pub trait Host {
     /// # Errors
     /// When the pattern is wrong or a folder cannot be read.
     fn glob(&self, pattern: &str) -> Result<Vec<String>, HostError>;
+    /// Whether nobody waits for the answer any more. The compiler then leaves declarations out, so its answer is of no use.
+    fn stopped(&self) -> bool {
+        false
+    }
 }
 
 /// What a path is.

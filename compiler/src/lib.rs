@@ -7,6 +7,7 @@
 //! [`check`] reports what is wrong with a program, [`compile`] also gives its [`plan::Plan`] with cache keys. The crate
 //! has no clock, environment, threads or file system of its own; everything comes through [`host::Inputs`].
 
+pub mod analysis;
 pub mod codes;
 mod eval;
 pub mod explain;
@@ -21,11 +22,13 @@ mod typefn;
 mod types;
 pub mod value;
 
+pub use analysis::Analysis;
 pub use codes::Code;
 pub use eval::{ParamInfo, Signature, SignatureParam};
 pub use host::{FileInfo, Host, HostError, HostErrorKind, Inputs, Library, Machine, ParamText};
 pub use sources::Sources;
 
+use analysis::Facts;
 use eval::{Evaluator, Purpose};
 use pipe_grammar::Problem;
 use plan::{Plan, Worker};
@@ -73,7 +76,19 @@ pub fn compile(inputs: &Inputs<'_>) -> Compiled {
     run(inputs, Purpose::Plan)
 }
 
+/// Report what is wrong with a program and tell editors what stands where.
+#[must_use]
+pub fn analyse(inputs: &Inputs<'_>) -> Analysis {
+    let (compiled, program, facts) = walk(inputs, Purpose::Check, true);
+    let Compiled { sources, problems, .. } = compiled;
+    Analysis { sources, problems, program, facts: facts.unwrap_or_default() }
+}
+
 fn run(inputs: &Inputs<'_>, purpose: Purpose) -> Compiled {
+    walk(inputs, purpose, false).0
+}
+
+fn walk(inputs: &Inputs<'_>, purpose: Purpose, facts: bool) -> (Compiled, Program, Option<Facts>) {
     let mut sources = Sources::default();
     let mut problems = Vec::new();
     let program = resolve::load(inputs, &mut sources, &mut problems);
@@ -82,9 +97,13 @@ fn run(inputs: &Inputs<'_>, purpose: Purpose) -> Compiled {
     let syntax_errors = problems.iter().any(Problem::is_error);
     let mut evaluator =
         Evaluator::new(&program, *inputs, purpose, &mut sources, order.cyclic.clone());
-    order.sequence.iter().for_each(|id| {
+    evaluator.facts = facts.then(|| Facts::outside(program.library_files()));
+    for id in &order.sequence {
+        if inputs.host.stopped() {
+            break;
+        }
         evaluator.declared(*id);
-    });
+    }
     evaluator.unknown_params();
     if purpose == Purpose::Plan {
         evaluator.check_machine();
@@ -93,6 +112,7 @@ fn run(inputs: &Inputs<'_>, purpose: Purpose) -> Compiled {
     let (drafts, roots) =
         (std::mem::take(&mut evaluator.drafts), std::mem::take(&mut evaluator.roots));
     let mut params = std::mem::take(&mut evaluator.params);
+    let facts = evaluator.facts.take();
     drop(evaluator);
     params.sort_by_key(|param| param.span);
     problems.extend(found);
@@ -106,7 +126,7 @@ fn run(inputs: &Inputs<'_>, purpose: Purpose) -> Compiled {
     let failed = problems.iter().any(Problem::is_error);
     let plan = (!failed && purpose == Purpose::Plan)
         .then(|| plan::plan(inputs.file, drafts, roots, &params, inputs.machine));
-    Compiled { sources, problems, plan, params, doc }
+    (Compiled { sources, problems, plan, params, doc }, program, facts)
 }
 
 /// Outputs and checks that came to nothing although no mistake was found.

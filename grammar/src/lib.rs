@@ -18,6 +18,7 @@
 pub mod ast;
 pub mod codes;
 pub mod problem;
+pub mod scan;
 pub mod source;
 pub mod words;
 
@@ -27,7 +28,6 @@ mod parse;
 mod patch;
 mod print;
 mod recover;
-mod scan;
 mod syntax;
 mod trivia;
 
@@ -35,6 +35,6 @@ pub use limits::{MAX_BYTES, MAX_NESTING};
 pub use parse::{Parsed, parse};
 pub use print::{Formatted, format};
 pub use problem::{Edit, Label, Problem, Severity};
-pub use source::{FileId, Place, SourceFile, Span};
+pub use source::{FileId, Place, Position, SourceFile, Span, Units};
 pub use trivia::{Comment, Trivia};
 pub use words::did_you_mean;

@@ -7,13 +7,18 @@ use std::ops::Range;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Letters, digits and `_`, not starting with a digit.
     Word,
     /// Starts with a digit; includes the unit.
     Number,
     /// A whole string with its quotes; `closed` says whether the last quote is there.
-    Str { closed: bool, triple: bool },
+    Str {
+        /// Its last quote is there.
+        closed: bool,
+        /// It is a `"""` string.
+        triple: bool,
+    },
     /// `(`, `[` or `{`, and `$` for the `${` of a string that recovery looks into.
     Open(u8),
     /// `)`, `]` or `}`.
@@ -28,21 +33,25 @@ pub(crate) enum Kind {
 
 /// A token with its byte range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+pub struct Token {
+    /// What it is.
+    pub kind: Kind,
+    /// Its first byte.
+    pub start: usize,
+    /// One past its last byte.
+    pub end: usize,
 }
 
 impl Token {
     /// The token's text.
-    pub(crate) fn text<'t>(&self, source: &'t str) -> &'t str {
+    #[must_use]
+    pub fn text<'t>(&self, source: &'t str) -> &'t str {
         source.get(self.start..self.end).unwrap_or("")
     }
 }
 
-/// Walks `text` from byte `at`.
-pub(crate) struct Scanner<'t> {
+/// Walks over the tokens of a text.
+pub struct Scanner<'t> {
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
@@ -54,12 +63,15 @@ const PAIRS: [&[u8; 2]; 14] = [
 ];
 
 impl<'t> Scanner<'t> {
-    pub(crate) fn new(text: &'t str) -> Self {
+    /// Walks `text` from its beginning.
+    #[must_use]
+    pub fn new(text: &'t str) -> Self {
         Self { text, bytes: text.as_bytes(), at: 0 }
     }
 
     /// Walks on from byte `at`, which has to be outside strings and comments.
-    pub(crate) fn from(text: &'t str, at: usize) -> Self {
+    #[must_use]
+    pub fn from(text: &'t str, at: usize) -> Self {
         Self { text, bytes: text.as_bytes(), at }
     }
 

@@ -58,6 +58,7 @@ impl<'a> Evaluator<'a> {
             _ => self.expr(first, scope),
         };
         for (subject, call) in steps.into_iter().rev() {
+            self.note(subject.span, &value.ty);
             let given = Given { value, span: subject.span };
             value = match &call.kind {
                 ExprKind::Call { callee, args } => {
@@ -211,6 +212,7 @@ impl<'a> Evaluator<'a> {
         }
         let mut inner = scope.clone();
         for (name, value) in params.iter().zip(values) {
+            self.note(name.span, &value.ty);
             inner = inner.with(&name.text, value);
         }
         self.block(body, &inner)

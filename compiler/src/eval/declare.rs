@@ -156,6 +156,12 @@ impl<'a> Evaluator<'a> {
     }
 
     fn bound_value(&mut self, binding: &'a Binding, scope: &Scope<'a>) -> Typed<'a> {
+        let value = self.fitted_value(binding, scope);
+        self.note(binding.name.span, &value.ty);
+        value
+    }
+
+    fn fitted_value(&mut self, binding: &'a Binding, scope: &Scope<'a>) -> Typed<'a> {
         let value = self.expr(&binding.value, scope);
         let Some(ty) = &binding.ty else { return value };
         let wanted = self.written(scope.module, ty, &[]);
@@ -334,6 +340,7 @@ impl<'a> Evaluator<'a> {
                     self.report(problem.also(param.ty.span, "declared here"));
                 }
             }
+            self.note(param.name.span, &ty);
             let ty = if param.rest { Type::Any } else { ty };
             scope = scope.with(&param.name.text, Typed::unknown(ty));
         }

@@ -367,6 +367,7 @@ impl<'a> Evaluator<'a> {
         scope: &Scope<'a>,
     ) -> (Scope<'a>, String) {
         if let [only] = binder.names.as_slice() {
+            self.note(only.span, &value.ty);
             let label = label(&only.text, value, index);
             return (scope.with(&only.text, value.clone()), label);
         }
@@ -374,6 +375,7 @@ impl<'a> Evaluator<'a> {
         let mut labels = Vec::new();
         for (at, name) in binder.names.iter().enumerate() {
             let part = self.part_of(value, at, binder);
+            self.note(name.span, &part.ty);
             if part.to_const().is_some() {
                 labels.push(label(&name.text, &part, index));
             }

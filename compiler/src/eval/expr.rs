@@ -18,6 +18,7 @@ impl<'a> Evaluator<'a> {
         self.depth += 1;
         let value = self.form(expr, scope);
         self.depth -= 1;
+        self.note(expr.span, &value.ty);
         value
     }
 

@@ -49,6 +49,7 @@ pub(crate) use value::{
     Leaf, LeafSource, NodeValue, Origin, RowSource, Scalar, Scope, Typed, Value,
 };
 
+use crate::analysis::Facts;
 use crate::host::Inputs;
 use crate::plan::{Root, Shared};
 use crate::resolve::{DeclId, Program};
@@ -124,6 +125,8 @@ pub(crate) struct Evaluator<'a> {
     exhausted: bool,
     /// Look into the bodies of library functions too.
     pub(crate) check_library: bool,
+    /// Types by place, for editors only.
+    pub(crate) facts: Option<Facts>,
     /// Digests of the files looked at so far; their paths when only problems are wanted.
     digests: BTreeMap<String, String>,
     pub(crate) schemas: BTreeMap<(String, Reading), Option<Rc<Schema>>>,
@@ -180,9 +183,18 @@ impl<'a> Evaluator<'a> {
             steps: 0,
             exhausted: false,
             check_library: false,
+            facts: None,
             digests: BTreeMap::new(),
             schemas: BTreeMap::new(),
             born_later: false,
+        }
+    }
+
+    /// Note for editors what stands at `span`.
+    #[inline]
+    pub(crate) fn note(&mut self, span: Span, ty: &Type) {
+        if let Some(facts) = &mut self.facts {
+            facts.note(span, ty);
         }
     }
 

@@ -14,7 +14,7 @@ pub(crate) use unused::report_unused;
 
 use pipe_grammar::ast::{Item, ItemKind, Module, Name};
 use pipe_grammar::{FileId, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of a module in its program.
 pub(crate) type ModuleId = usize;
@@ -75,6 +75,12 @@ impl Program {
     /// The item behind an id.
     pub(crate) fn item(&self, id: DeclId) -> &Item {
         &self.modules[id.module].ast.items[id.item]
+    }
+
+    /// The files of library modules.
+    pub(crate) fn library_files(&self) -> BTreeSet<FileId> {
+        let library = self.modules.iter().filter(|module| module.library.is_some());
+        library.map(|module| module.file).collect()
     }
 
     /// The declaration that a reference in `module` means, if it is one of a file or a loaded library module.

@@ -122,6 +122,13 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Answer an editor: the language server, over stdin and stdout.
+    Lsp,
+    /// Print the completions of a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
     /// Say what this machine has, and what to do about what it lacks.
     Doctor,
     /// Look into the store.

@@ -81,6 +81,8 @@ fn dispatch(cli: &Cli) -> Outcome {
             commands::schema::schema(file, name.as_deref(), how)
         }
         Command::Doc { op, json } => commands::doc::doc(op.as_deref(), *json, &out),
+        Command::Lsp => commands::lsp::lsp(),
+        Command::Completions { shell } => commands::completions::completions(*shell),
         Command::Doctor => commands::doctor::doctor(&out),
         Command::Store { action, store } => commands::store::store(action, store.as_deref(), &out),
     }

@@ -13,6 +13,11 @@ use std::path::{Path, PathBuf};
 /// The libtorch that this version is built with; it enters the keys of torch ops.
 const TORCH: &str = "2.11.0";
 
+/// Versions of the tools that enter keys.
+pub(crate) fn tools() -> BTreeMap<String, String> {
+    BTreeMap::from([("torch".to_owned(), TORCH.to_owned())])
+}
+
 /// A program, ready to be compiled.
 pub(crate) struct Session {
     /// Its folders.
@@ -43,7 +48,7 @@ impl Session {
             project: Project::of(file, out, &program.allow)?,
             file: name.to_owned(),
             params: params::collect(&program.set, program.params.as_deref())?,
-            tools: BTreeMap::from([("torch".to_owned(), TORCH.to_owned())]),
+            tools: tools(),
         })
     }
 

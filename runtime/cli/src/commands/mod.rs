@@ -1,12 +1,14 @@
 //! One file per subcommand; each returns the exit code that scripts rely on.
 
 pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod doc;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod help;
 pub(crate) mod init;
+pub(crate) mod lsp;
 pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod schema;
