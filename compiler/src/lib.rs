@@ -81,7 +81,7 @@ pub fn compile(inputs: &Inputs<'_>) -> Compiled {
 pub fn analyse(inputs: &Inputs<'_>) -> Analysis {
     let (compiled, program, facts) = walk(inputs, Purpose::Check, true);
     let Compiled { sources, problems, .. } = compiled;
-    Analysis { sources, problems, program, facts: facts.unwrap_or_default() }
+    Analysis::new(sources, problems, program, facts.unwrap_or_default())
 }
 
 fn run(inputs: &Inputs<'_>, purpose: Purpose) -> Compiled {

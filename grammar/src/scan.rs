@@ -207,11 +207,8 @@ fn interpolation_end(
 }
 
 /// The interpolation around byte `inside` of the string that starts at `start`: from after `${` to before `}`.
-pub(crate) fn interpolation_around(
-    text: &str,
-    start: usize,
-    inside: usize,
-) -> Option<Range<usize>> {
+#[must_use]
+pub fn interpolation_around(text: &str, start: usize, inside: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let triple = bytes.get(start..start + 3) == Some(b"\"\"\"");
     let mut at = start + if triple { 3 } else { 1 };

@@ -4,6 +4,7 @@
 //! message` stands above the line that the problem is reported in (columns and message may be left out).
 
 pub mod case;
+pub mod editor;
 pub mod host;
 pub mod pipe;
 pub mod random;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// An open text.
+#[derive(Clone)]
 pub(crate) struct Document {
     /// The text with its line index.
     pub(crate) file: SourceFile,
@@ -29,6 +30,15 @@ impl Documents {
 
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.open.keys()
+    }
+
+    /// These documents, with another text for one of them.
+    pub(crate) fn with_text(&self, path: &Path, text: String) -> Self {
+        let mut open = self.open.clone();
+        if let Some(document) = open.get_mut(path) {
+            document.file = SourceFile::new(FileId(0), document.file.name.clone(), text);
+        }
+        Self { open }
     }
 
     pub(crate) fn open(&mut self, path: &Path, uri: lsp_types::Uri, version: i32, text: String) {

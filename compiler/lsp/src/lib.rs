@@ -12,17 +12,25 @@
 
 mod actions;
 mod client;
+mod complete;
 mod diagnostics;
 mod documents;
+mod find;
 mod format;
+mod hints;
+mod hover;
 mod inbox;
 mod outline;
 mod outside;
 mod overlay;
 mod place;
 mod programs;
+mod rename;
 mod requests;
 mod server;
+mod signature;
+mod tell;
+mod tokens;
 mod transport;
 
 pub use outside::{CacheView, Disk, NoCache, NodeState, Outside};

@@ -17,6 +17,8 @@ pub trait Disk {
 pub trait CacheView {
     /// What a run would do with the nodes of a program's plan; nodes that are left out are not shown.
     fn states(&self, program: &Path, plan: &Plan) -> Vec<NodeState>;
+    /// A number that is another one when the program's store has changed.
+    fn stamp(&self, program: &Path) -> u64;
 }
 
 /// What a run would do with a node.
@@ -37,6 +39,10 @@ pub struct NoCache;
 impl CacheView for NoCache {
     fn states(&self, _program: &Path, _plan: &Plan) -> Vec<NodeState> {
         Vec::new()
+    }
+
+    fn stamp(&self, _program: &Path) -> u64 {
+        0
     }
 }
 

@@ -20,6 +20,12 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Look at the program at a path, which need not be open.
+    pub(crate) fn look(path: &Path, documents: &Documents, outside: &Outside<'_>) -> Option<Self> {
+        let (analysis, asked) = analyse(path, documents, outside, &|| false)?;
+        Some(Self { path: path.to_owned(), analysis, asked })
+    }
+
     /// The path of a file of the program; `None` for library modules.
     pub(crate) fn path_of(&self, file: FileId) -> Option<PathBuf> {
         let name = &self.analysis.sources.get(file)?.name;

@@ -2,11 +2,12 @@
 
 use crate::client::{Abilities, Client};
 use crate::documents::Documents;
+use crate::hints::{self, Hints};
 use crate::inbox::{Event, Inbox};
 use crate::outside::Outside;
 use crate::programs::{Program, Programs};
 use crate::transport::{self, Incoming};
-use crate::{diagnostics, place, requests};
+use crate::{diagnostics, place, programs, requests};
 use lsp_server::{ErrorCode, Message, Notification, Request, Response};
 use lsp_types::{
     Diagnostic, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
@@ -20,6 +21,7 @@ use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,10 @@ pub(crate) struct State<'a> {
     pub(crate) abilities: Abilities,
     pub(crate) documents: Documents,
     pub(crate) programs: Programs,
+    /// The client has asked for hints.
+    pub(crate) wants_hints: bool,
+    /// What a run would do, by program.
+    pub(crate) hints: BTreeMap<PathBuf, Hints>,
 }
 
 impl State<'_> {
@@ -46,6 +52,23 @@ impl State<'_> {
             return Some(program);
         }
         self.programs.look_at(path, &self.documents, self.outside, &|| false)
+    }
+
+    /// Programs that may read a file: the open ones, and those in its folder.
+    pub(crate) fn programs_with(&mut self, path: &Path) -> Vec<Rc<Program>> {
+        /// More programs of one folder are not looked through.
+        const NEIGHBOURS: usize = 64;
+        let folder = programs::folder(path).to_string_lossy().into_owned();
+        let host = self.outside.disk.host(path);
+        let beside = host.glob(&format!("{folder}/*.pipe")).unwrap_or_default();
+        let beside = beside.into_iter().take(NEIGHBOURS).map(PathBuf::from);
+        let open: Vec<PathBuf> = self.documents.paths().cloned().collect();
+        let mut all: Vec<Rc<Program>> = open.iter().filter_map(|path| self.program(path)).collect();
+        for path in beside.filter(|path| !open.contains(path)) {
+            let found = Program::look(&path, &self.documents, self.outside);
+            all.extend(found.map(Rc::new));
+        }
+        all
     }
 }
 
@@ -65,7 +88,17 @@ struct Server<'a, W> {
     published: BTreeMap<PathBuf, Vec<Diagnostic>>,
     /// Documents that changed since they were last published.
     edited: BTreeSet<PathBuf>,
+    /// Something changed since hints were last looked for.
+    hints_due: bool,
+    /// The stores as they were then.
+    stores: u64,
 }
+
+/// How long it is quiet before hints are looked for.
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// How often stores are looked at: a run in a terminal changes them.
+const REST: Duration = Duration::from_secs(3);
 
 /// Answer a client until it leaves.
 pub fn serve(
@@ -77,14 +110,23 @@ pub fn serve(
     let abilities = Abilities::of(&InitializeParams::default());
     let (documents, programs) = (Documents::default(), Programs::default());
     let mut server = Server {
-        state: State { outside, abilities, documents, programs },
+        state: State {
+            outside,
+            abilities,
+            documents,
+            programs,
+            wants_hints: false,
+            hints: BTreeMap::new(),
+        },
         client: Client::new(output),
         phase: Phase::New,
         published: BTreeMap::new(),
         edited: BTreeSet::new(),
+        hints_due: false,
+        stores: 0,
     };
     while !server.client.is_gone() {
-        match inbox.next(None) {
+        match inbox.next(server.patience()) {
             Event::Incoming(Incoming::Message(Message::Notification(note)))
                 if note.method == "exit" =>
             {
@@ -95,7 +137,7 @@ pub fn serve(
             Event::Cancelled(id) => {
                 server.client.refuse(id, ErrorCode::RequestCanceled, "cancelled");
             }
-            Event::Quiet => {}
+            Event::Quiet => server.look_for_hints(&|| inbox.waits()),
             Event::Closed => break,
         }
         if !inbox.waits() {
@@ -106,6 +148,39 @@ pub fn serve(
 }
 
 impl<W: Write> Server<'_, W> {
+    fn patience(&self) -> Option<Duration> {
+        let wanted = self.state.wants_hints && self.phase == Phase::Running;
+        wanted.then_some(if self.hints_due { PAUSE } else { REST })
+    }
+
+    /// Plan the open programs and look into their stores, when either has changed.
+    fn look_for_hints(&mut self, interrupted: &dyn Fn() -> bool) {
+        let open: Vec<PathBuf> = self.state.documents.paths().cloned().collect();
+        let stamps = open.iter().map(|path| self.state.outside.cache.stamp(path));
+        let stores = stamps.fold(0, |all, stamp| all ^ stamp);
+        if !self.hints_due && stores == self.stores {
+            return;
+        }
+        let mut hints = BTreeMap::new();
+        for path in open {
+            let State { documents, outside, .. } = &self.state;
+            let look = || hints::look(&path, documents, outside, interrupted);
+            match catch_unwind(AssertUnwindSafe(look)) {
+                Ok(Some(found)) => drop(hints.insert(path, found)),
+                Ok(None) => return,
+                Err(_) => eprintln!("pipe lsp: a bug in pipe while planning {}", path.display()),
+            }
+        }
+        self.hints_due = false;
+        self.stores = stores;
+        if hints != self.state.hints {
+            self.state.hints = hints;
+            if self.state.abilities.refreshes_hints {
+                self.client.request("workspace/inlayHint/refresh", serde_json::Value::Null);
+            }
+        }
+    }
+
     fn message(&mut self, message: Message) {
         match message {
             Message::Request(request) => self.request(request),
@@ -257,6 +332,7 @@ impl<W: Write> Server<'_, W> {
             }
         }
         if looked {
+            self.hints_due = true;
             self.publish();
         }
     }

@@ -14,6 +14,7 @@ use pipe_runtime::states::{Expected, states};
 use pipe_runtime::store::FileDigests;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 /// Answer an editor until it leaves.
 pub(crate) fn lsp() -> Outcome {
@@ -114,5 +115,16 @@ impl CacheView for Stores {
             NodeState { node: node.id, cached: status.state == Expected::Cached, text }
         });
         shown.collect()
+    }
+
+    /// From the sizes and times of the database's files.
+    fn stamp(&self, program: &Path) -> u64 {
+        let Ok(project) = Project::of(program, None, &[]) else { return 0 };
+        let files = ["store.db", "store.db-wal"].map(|name| project.store.join(name));
+        files.iter().flat_map(std::fs::metadata).fold(0, |all, found| {
+            let time = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            let time = time.map_or(0, |time| time.as_nanos() as u64);
+            all.rotate_left(7) ^ time ^ found.len()
+        })
     }
 }
