@@ -17,6 +17,7 @@
 
 pub mod ast;
 pub mod codes;
+pub mod editors;
 pub mod problem;
 pub mod scan;
 pub mod source;

@@ -15,12 +15,13 @@ import sys
 import time
 
 import language
+import lsp
 import plan
 import rerun
 import training
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SUITES = {"language": language, "plan": plan, "rerun": rerun, "training": training}
+SUITES = {"language": language, "lsp": lsp, "plan": plan, "rerun": rerun, "training": training}
 
 
 class Bench:

@@ -4,10 +4,13 @@
 
 use crate::documents::Documents;
 use crate::place;
-use pipe_compiler::host::{FileInfo, Host, HostError};
+use pipe_compiler::host::{FileInfo, Host, HostError, HostErrorKind};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+/// Larger files are not hashed for hints: an editor waits.
+const LARGEST_HASHED: u64 = 1 << 30;
 
 /// Files as one program sees them.
 pub(crate) struct Overlay<'a> {
@@ -86,6 +89,10 @@ impl Host for Overlay<'_> {
 
     fn digest(&self, path: &str) -> Result<String, HostError> {
         let full = self.full(path);
+        if self.disk.stat(&full.to_string_lossy()).is_ok_and(|info| info.bytes > LARGEST_HASHED) {
+            let message = "it is too large to be hashed while somebody types";
+            return Err(HostError::new(HostErrorKind::Unreadable, message));
+        }
         self.on_disk(path, &full, |disk, full| disk.digest(full))
     }
 

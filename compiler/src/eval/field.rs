@@ -198,6 +198,9 @@ impl<'a> Evaluator<'a> {
         span: Span,
         scope: &Scope<'a>,
     ) -> Typed<'a> {
+        if matches!((&base.kind, &index.kind), (ExprKind::Name(_), ExprKind::Broken)) {
+            return Typed::error();
+        }
         let value = self.expr(base, scope);
         let at = self.expr(index, scope);
         match (&value.ty, at.as_const()) {

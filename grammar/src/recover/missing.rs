@@ -90,7 +90,8 @@ fn field_name(at: &At<'_>) -> Option<Finding> {
             .help("write `value.field`; the element of a list is `list[0]`");
     let number = at.token().filter(|token| token.kind == Kind::Number && token.start == dot.end);
     let end = number.map_or(dot.end, |number| number.end);
-    Some(Finding::repaired(problem, dot.start..end, ""))
+    // A field that nobody knows: what is made of it stays silent.
+    Some(Finding::repaired(problem, dot.start..end, format!("[{HOLE}]")))
 }
 
 /// `{ x: 1, y }` and `{ a int }`.

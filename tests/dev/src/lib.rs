@@ -1,4 +1,4 @@
-//! Files that are written by a program: the pages of the specification that list codes and ops.
+//! Files that are written by a program: the pages of the specification that list codes and ops, and editors' grammars.
 //!
 //! `cargo dev gen` writes them; a test of `pipe-tests` fails when they are stale.
 
@@ -24,7 +24,9 @@ const STAGES: [(&str, &str); 10] = [
 /// Every generated file: its path from the repository's root, and its content.
 #[must_use]
 pub fn files() -> Vec<(&'static str, String)> {
-    vec![("spec/errors.md", errors()), ("spec/stdlib.md", library())]
+    let mut files = vec![("spec/errors.md", errors()), ("spec/stdlib.md", library())];
+    files.extend(pipe_grammar::editors::files());
+    files
 }
 
 /// The pages of `pipe explain`, by stage.
