@@ -199,7 +199,12 @@ impl<'p> Walk<'p, '_> {
     fn attributes(&mut self, attrs: &'p [Attr]) {
         for attr in attrs {
             self.put(attr.name.span, Meaning::BuiltIn, Sort::Attribute);
-            attr.args.iter().for_each(|arg| self.expr(&arg.value));
+            for arg in &attr.args {
+                if let Some(name) = &arg.name {
+                    self.put(name.span, Meaning::Field, Sort::Field);
+                }
+                self.expr(&arg.value);
+            }
         }
     }
 

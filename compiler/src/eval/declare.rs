@@ -27,7 +27,9 @@ impl<'a> Evaluator<'a> {
             ItemKind::Check(binding) => self.check(id, item, binding, name, &scope),
             ItemKind::Param { name, ty, default, condition } => {
                 self.no_attributes(item, "a `param`");
-                self.param(id, item, name, ty, default.as_ref(), condition.as_ref())
+                let value = self.param(id, item, name, ty, default.as_ref(), condition.as_ref());
+                self.note(name.span, &value.ty);
+                value
             }
             ItemKind::Fn(function) => {
                 self.check_function(id, item, function);
