@@ -79,7 +79,7 @@ fn declarations(count: usize) -> String {
         let before = if at == 1 { "start".to_owned() } else { format!("v{}", at - 1) };
         match at % 4 {
             0 => line(format_args!(
-                "fn f{at}(x: float) -> float = x * {at}.0 + {before}\nlet v{at} = f{at}({before})"
+                "fn f{at}(x: float) -> float = x / {at}.0 + {before}\nlet v{at} = f{at}({before})"
             )),
             1 => line(format_args!("let v{at} = {before} * 0.5 + {at}.0")),
             2 => line(format_args!(

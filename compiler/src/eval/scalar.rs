@@ -5,7 +5,7 @@ use crate::types::Type;
 use crate::value::Const;
 use pipe_grammar::{Problem, Span};
 use pipe_row::RowError;
-use pipe_row::ir::{Expr, Function, RowFn, Scalar as Literal, Ty};
+use pipe_row::ir::{BinaryOp, Expr, Function, RowFn, Scalar as Literal, Ty};
 use std::rc::Rc;
 
 impl<'a> Evaluator<'a> {
@@ -82,6 +82,12 @@ impl<'a> Evaluator<'a> {
 
     fn evaluated(&mut self, expr: Expr, ty: Type, span: Span) -> Typed<'a> {
         let Some((scalar_ty, _)) = ty.scalar() else { return Typed::unknown(ty) };
+        if let Some(value) = arithmetic(&expr) {
+            return Typed {
+                value: Value::Const(constant(value, &ty)),
+                ty: ty.required().0.clone(),
+            };
+        }
         let function = RowFn { columns: Vec::new(), body: expr, ty: scalar_ty, optional: true };
         match function.evaluate_one(&[]) {
             Ok(value) => {
@@ -150,6 +156,46 @@ impl<'a> Evaluator<'a> {
     }
 }
 
+/// Largest whole number up to which all are exact as floats.
+const EXACT: i64 = 1 << 53;
+
+/// Arithmetic of two numbers as row expressions do it, where there is nothing to decide: finite, and exact when whole.
+/// A loop computes much of it, and a program for the interpreter costs more than the operation.
+fn arithmetic(expr: &Expr) -> Option<Literal> {
+    let Expr::Binary(op, a, b) = expr else { return None };
+    let (Expr::Literal(a), Expr::Literal(b)) = (&**a, &**b) else { return None };
+    if let (Literal::Int(a), Literal::Int(b)) = (a, b)
+        && *op != BinaryOp::Divide
+    {
+        let value = match op {
+            BinaryOp::Add => a.checked_add(*b)?,
+            BinaryOp::Subtract => a.checked_sub(*b)?,
+            BinaryOp::Multiply => a.checked_mul(*b)?,
+            _ => return None,
+        };
+        let exact = [*a, *b, value].iter().all(|whole| whole.unsigned_abs() < EXACT.unsigned_abs());
+        return exact.then_some(Literal::Int(value));
+    }
+    let (a, b) = (as_number(a)?, as_number(b)?);
+    let value = match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Subtract => a - b,
+        BinaryOp::Multiply => a * b,
+        BinaryOp::Divide => a / b,
+        _ => return None,
+    };
+    // The sign of a zero is the interpreter's to say.
+    (value.is_finite() && value != 0.0).then_some(Literal::Float(value))
+}
+
+fn as_number(value: &Literal) -> Option<f64> {
+    match value {
+        Literal::Float(value) => Some(*value),
+        Literal::Int(whole) => (whole.checked_abs()? < EXACT).then_some(*whole as f64),
+        _ => None,
+    }
+}
+
 /// A constant as a literal of row expressions.
 pub(crate) fn literal(value: &Const) -> Option<Literal> {
     Some(match value {
@@ -191,5 +237,44 @@ pub(crate) fn plain_text(value: &Const) -> String {
             text
         }
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is computed at once is what the interpreter computes.
+    #[test]
+    fn arithmetic_is_that_of_rows() {
+        let wholes = [0, 1, -1, 3, 7, EXACT - 1, EXACT, -EXACT, i64::MAX, i64::MIN];
+        let floats = [0.0, -0.0, 0.1, -2.5, 1e300, f64::MIN_POSITIVE, f64::INFINITY, f64::NAN];
+        let mut values: Vec<Literal> = wholes.map(Literal::Int).into();
+        values.extend(floats.map(Literal::Float));
+        let ops = [BinaryOp::Add, BinaryOp::Subtract, BinaryOp::Multiply, BinaryOp::Divide];
+        let mut computed = 0;
+        for (op, a, b) in ops.iter().flat_map(|op| {
+            let pairs = values.iter().flat_map(|a| values.iter().map(move |b| (a, b)));
+            pairs.map(move |(a, b)| (*op, a, b))
+        }) {
+            let literal = |value: &Literal| Box::new(Expr::Literal(value.clone()));
+            let body = Expr::Binary(op, literal(a), literal(b));
+            let Some(value) = arithmetic(&body) else { continue };
+            computed += 1;
+            let ty = if matches!(value, Literal::Int(_)) { Ty::Int } else { Ty::Float };
+            let function = RowFn { columns: Vec::new(), body, ty, optional: true };
+            let wanted = function.evaluate_one(&[]);
+            let bits = |value: &Literal| match value {
+                Literal::Float(value) => value.to_bits(),
+                Literal::Int(value) => *value as u64,
+                _ => 0,
+            };
+            assert_eq!(
+                wanted.as_ref().map(bits),
+                Ok(bits(&value)),
+                "{op:?} {a:?} {b:?}: {wanted:?}"
+            );
+        }
+        assert!(computed > 200, "{computed}");
     }
 }

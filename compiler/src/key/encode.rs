@@ -154,7 +154,7 @@ pub(crate) fn written_key<'w>(
     args: impl Iterator<Item = &'w Written> + Clone,
     key_of: impl Fn(NodeId) -> Option<Key>,
 ) -> Option<Key> {
-    let mut all = Written { bytes: Vec::with_capacity(512), count: 0, inputs: Vec::new() };
+    let mut all = Written { bytes: Vec::with_capacity(1024), count: 0, inputs: Vec::new() };
     all.text("pipe-key");
     all.number(FORMAT as usize);
     all.text(op);
@@ -165,11 +165,11 @@ pub(crate) fn written_key<'w>(
     let mut inputs: Vec<&(String, Read)> = args.flat_map(|args| &args.inputs).collect();
     inputs.sort_by(|a, b| a.0.cmp(&b.0));
     // Of two inputs at one place the later one counts, as in a map.
-    let last = |at: usize| inputs.get(at + 1).is_none_or(|next| next.0 != inputs[at].0);
-    let kept: Vec<&(String, Read)> =
-        (0..inputs.len()).filter(|at| last(*at)).filter_map(|at| inputs.get(at).copied()).collect();
-    all.number(kept.len());
-    for (place, read) in kept {
+    inputs.reverse();
+    inputs.dedup_by(|a, b| a.0 == b.0);
+    inputs.reverse();
+    all.number(inputs.len());
+    for (place, read) in inputs {
         all.text(place);
         match read {
             Read::Slot(text) => all.text(text),

@@ -158,6 +158,11 @@ impl Args {
         self.values.iter().map(Deref::deref)
     }
 
+    /// The arguments, to be changed; one that other nodes hold too becomes this one's own.
+    pub fn values_mut(&mut self) -> impl ExactSizeIterator<Item = &mut Arg> {
+        self.values.iter_mut().map(|value| Arc::make_mut(&mut value.0))
+    }
+
     /// Names with arguments, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&String, &Arg)> {
         self.names.iter().zip(self.values())
