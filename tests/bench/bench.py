@@ -18,10 +18,11 @@ import language
 import lsp
 import plan
 import rerun
+import rows
 import training
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SUITES = {"language": language, "lsp": lsp, "plan": plan, "rerun": rerun, "training": training}
+SUITES = {"language": language, "lsp": lsp, "plan": plan, "rows": rows, "rerun": rerun, "training": training}
 
 
 class Bench:

@@ -211,7 +211,7 @@ fn choices(columns: &[Column], rounds: usize) -> Vec<Value> {
         for (name, function, _) in cases() {
             let (mut chosen, mut kernel, mut interpreter) = (vec![], vec![], vec![]);
             for _ in 0..rounds {
-                let mut time = |engine, times: &mut Vec<f64>| {
+                let time = |engine, times: &mut Vec<f64>| {
                     forget_kernels();
                     times.push(seconds(|| by(engine, &[&function], &part, size)) * 1e6);
                 };

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// Rows that a kernel computes in one call where nothing has to be prepared for it: results are still in the
 /// nearest cache when the next call makes room for more.
-const STRETCH: usize = 4 * BATCH;
+const STRETCH: usize = 2 * BATCH;
 
 /// Computes all outputs of a graph. `None` where kernel and layout are not those of the graph.
 pub(crate) fn run(

@@ -4,7 +4,10 @@
 
 use Scalar::{Duration, Float, Int, None, Size, Time};
 use pipe_row::ir::{BinaryOp, ColumnRef, Expr, Function, RowFn, Scalar, Ty, UnaryOp};
-use pipe_row::{Column, RowError, Values};
+use pipe_row::{Column, Engine, Program, RowError, Values};
+
+#[allow(dead_code, reason = "each test program uses a part of this module")]
+mod sample;
 
 const NAN: f64 = f64::NAN;
 const INF: f64 = f64::INFINITY;
@@ -31,7 +34,26 @@ fn function(body: Expr, ty: Ty, types: &[Ty]) -> RowFn {
 
 /// The value of `body` over constants, of type `ty`.
 fn value(body: Expr, ty: Ty) -> Scalar {
-    function(body, ty, &[]).evaluate_one(&[]).unwrap()
+    by_both(&function(body, ty, &[]), &[])
+}
+
+/// The value of one row by the interpreter, after a kernel gave the same for three such rows.
+fn by_both(function: &RowFn, row: &[Scalar]) -> Scalar {
+    let value = function.evaluate_one(row).unwrap();
+    let program = Program::new(&[function]).unwrap();
+    let columns: Vec<Column> = program
+        .columns()
+        .iter()
+        .map(|reads| {
+            let place = function.columns.iter().position(|column| column == reads).unwrap();
+            sample::collect(reads.ty, std::iter::repeat_n(row[place].clone(), 3))
+        })
+        .collect();
+    let columns: Vec<&Column> = columns.iter().collect();
+    let (results, _) = program.run_by(Engine::Kernel, &columns, 3).unwrap();
+    let expected = sample::collect(function.ty, std::iter::repeat_n(value.clone(), 3));
+    assert_eq!(results, [expected], "{function:?} of {row:?}");
+    value
 }
 
 /// Equal by bits, and so for NaN too.
@@ -57,7 +79,7 @@ fn operator(left: Scalar, op: &str, right: Scalar, expected: Scalar) {
         assert_same(&value(constants, ty), &expected, &what);
     }
     let columns = Expr::Binary(op, Box::new(Expr::Column(0)), Box::new(Expr::Column(1)));
-    let found = function(columns, ty, &[a, b]).evaluate_one(&[left, right]).unwrap();
+    let found = by_both(&function(columns, ty, &[a, b]), &[left, right]);
     assert_same(&found, &expected, &what);
 }
 
@@ -68,7 +90,7 @@ fn call(path: &str, arguments: &[Scalar], expected: Scalar) {
     let ty = pipe_row::typing::result_of(called, &types).unwrap();
     let operands = (0..arguments.len()).map(|place| Expr::Column(u32::try_from(place).unwrap()));
     let f = function(Expr::Call(called, operands.collect()), ty, &types);
-    let found = f.evaluate_one(arguments).unwrap();
+    let found = by_both(&f, arguments);
     assert_same(&found, &expected, &format!("{path}({arguments:?})"));
 }
 
