@@ -38,7 +38,9 @@ pub fn json(plan: &Plan, states: &[State]) -> Value {
     })
 }
 
-fn node_json(node: &Node, state: Option<&State>) -> Value {
+/// A node as [`json`] shows it, also one that a driver would make.
+#[must_use]
+pub fn node_json(node: &Node, state: Option<&State>) -> Value {
     let runs = &node.runs;
     let mut shown = json!({
         "id": node.name,

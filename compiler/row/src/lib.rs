@@ -44,6 +44,7 @@ mod choose;
 #[cfg(feature = "jit")]
 mod compiled;
 mod encode;
+mod fill;
 mod float;
 mod functions;
 mod graph;

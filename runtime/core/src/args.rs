@@ -400,8 +400,12 @@ pub fn resolve_arg<'v>(
             ArgValue::Value(whole.project(&input.path)?.clone())
         }
         Arg::Row(function) => ArgValue::Row(function.clone()),
-        Arg::Reading { .. } | Arg::Body(_) | Arg::Bound(_) => {
-            return Err(OpError::new("run::plan", "This argument cannot be given to an op."));
+        Arg::Reading { function, reads } => ArgValue::Row(closed(function, reads, value_of)?),
+        Arg::Body(body) => {
+            ArgValue::Value(Value::List(body.bound.iter().cloned().map(Value::Str).collect()))
+        }
+        Arg::Bound(_) => {
+            return Err(OpError::new("run::plan", "A variable of a body stands outside of it."));
         }
         Arg::Columns(columns) => ArgValue::Columns(columns.clone()),
         Arg::Files(files) => ArgValue::Files(files.clone()),
@@ -416,6 +420,25 @@ pub fn resolve_arg<'v>(
             let fields: BTreeMap<_, _> = fields.iter().map(each).collect::<Result<_, OpError>>()?;
             plain_record(&fields).map_or(ArgValue::Record(fields), ArgValue::Value)
         }
+    })
+}
+
+/// A row function with the results that it reads in place of its last columns.
+fn closed<'v>(
+    function: &RowFn,
+    reads: &[Arg],
+    value_of: &dyn Fn(&Input) -> Option<&'v Value>,
+) -> Result<RowFn, OpError> {
+    let kept = function.columns.len().saturating_sub(reads.len());
+    let names = function.columns.iter().skip(kept).map(|column| column.name.as_str());
+    let mut values = Vec::with_capacity(reads.len());
+    for (read, name) in reads.iter().zip(names) {
+        let value = resolve_arg(read, value_of)?;
+        let value = Item::Arg(&value).value().cloned().unwrap_or(Value::List(Vec::new()));
+        values.push(crate::compute::scalar(name, &value)?);
+    }
+    function.fill(&values).map_err(|error| {
+        OpError::new("run::value", format!("A result does not fit the function of a row: {error}."))
     })
 }
 

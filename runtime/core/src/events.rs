@@ -44,6 +44,13 @@ pub enum Event {
         /// Continues from a checkpoint.
         resumed: bool,
     },
+    /// A driver has asked for results: those of these nodes, which are told of like all others. It may do so again.
+    NodeExpanded {
+        /// The driver.
+        node: String,
+        /// Names of the nodes.
+        elements: Vec<String>,
+    },
     /// Progress within a node.
     Progress {
         /// Its name.
@@ -100,6 +107,18 @@ pub enum Event {
         shown: String,
         /// Its documentation.
         doc: Option<String>,
+    },
+    /// An output is `none`, so nothing was written.
+    OutputEmpty {
+        /// Its name.
+        name: String,
+    },
+    /// A file of an earlier run is gone, because it is no output any more.
+    OutputRemoved {
+        /// Name of the output then.
+        name: String,
+        /// Where it was.
+        path: String,
     },
     /// An output was written.
     OutputWritten {

@@ -1,13 +1,28 @@
 //! Keys at run time: the compiler's fields, filled with plan keys or with digests of values.
 
+use crate::growing::Growing;
 use crate::value::Value;
 use pipe_compiler::key::{self, KeyFields};
-use pipe_compiler::plan::{Input, Node, Plan};
+use pipe_compiler::plan::{Arg, Input, Node, Plan};
 
 /// The readable fields behind a node's plan key.
 #[must_use]
 pub fn plan_fields(plan: &Plan, node: &Node) -> Option<KeyFields> {
     key::plan_fields(node, |id| plan.nodes.get(id.0 as usize).map(|node| node.key))
+}
+
+/// The readable fields behind the plan key of a node that may have been made in the run.
+pub(crate) fn fields_of(nodes: &Growing<'_>, node: &Node) -> Option<KeyFields> {
+    key::plan_fields(node, |id| nodes.key_of(id))
+}
+
+/// Whether a node computes anew each time: an effect, `@cache(off)`, or a driver with such nodes in its bodies.
+pub(crate) fn repeats(node: &Node) -> bool {
+    let inside = |arg: &Arg| match arg {
+        Arg::Body(body) => body.nodes.iter().any(repeats),
+        _ => false,
+    };
+    node.runs.effect || !node.runs.cache || node.args.values().any(inside)
 }
 
 /// The readable fields behind a node's action key, given the values of its inputs.
@@ -37,9 +52,7 @@ pub(crate) fn volatile(plan: &Plan) -> Vec<bool> {
     let mut volatile: Vec<bool> = Vec::with_capacity(plan.nodes.len());
     for node in &plan.nodes {
         let reads = |input: &&Input| volatile.get(input.node.0 as usize).copied().unwrap_or(false);
-        let own = !node.runs.cache || node.runs.effect;
-        let inherits = node.inputs().iter().any(reads);
-        volatile.push(own || inherits);
+        volatile.push(repeats(node) || node.inputs().iter().any(reads));
     }
     volatile
 }

@@ -10,6 +10,7 @@ use crate::shown;
 use crate::store::{OutputRow, Store, remove_all, signature};
 use crate::value::{Artifact, Value};
 use serde_json::{Map, Number, Value as Json, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,17 @@ pub struct Check {
     pub shown: String,
     /// Its documentation.
     pub doc: Option<String>,
+}
+
+/// File of the checks, and what the store calls it among the outputs.
+pub(crate) const CHECKS: &str = "checks.json";
+
+/// A file of an earlier run that is no output any more.
+pub(crate) struct Stale {
+    /// What the store knows of it.
+    pub(crate) row: OutputRow,
+    /// Whether it was removed; an edited one stays. Nothing when it is gone already.
+    pub(crate) removed: Option<bool>,
 }
 
 /// Writes below one folder, and remembers in the store what it wrote.
@@ -71,9 +83,8 @@ impl<'a> Outputs<'a> {
             }
             _ if inner.is_empty() => {
                 let path = self.folder.join(format!("{name}.json"));
-                let text = pretty(&to_json(value));
-                write_if_other(&path, text.as_bytes()).map_err(fail)?;
-                (path, text.len() as u64)
+                let bytes = self.write_text(&name, &path, &pretty(&to_json(value)))?;
+                (path, bytes)
             }
             _ => self.write_folder(&name, value)?,
         };
@@ -81,7 +92,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Write `checks.json`.
-    pub(crate) fn write_checks(&self, checks: &[Check]) -> Result<(), OpError> {
+    pub(crate) fn write_checks(&mut self, checks: &[Check]) -> Result<(), OpError> {
         let fail = |error: io::Error| unwritten(self.folder, &error);
         let each = |check: &Check| {
             json!({
@@ -94,7 +105,59 @@ impl<'a> Outputs<'a> {
         };
         let list = Json::Array(checks.iter().map(each).collect());
         fs::create_dir_all(self.folder).map_err(fail)?;
-        write_if_other(&self.folder.join("checks.json"), pretty(&list).as_bytes()).map_err(fail)
+        self.write_text(CHECKS, &self.folder.join(CHECKS), &pretty(&list)).map(drop)
+    }
+
+    /// Write a text that is no artifact of the store; gives its size.
+    fn write_text(&mut self, name: &str, path: &Path, text: &str) -> Result<u64, OpError> {
+        let fail = |error: io::Error| unwritten(path, &error);
+        write_if_other(path, text.as_bytes()).map_err(fail)?;
+        let whole = std::path::absolute(path).map_err(fail)?;
+        let bytes = text.len() as u64;
+        self.rows.push(OutputRow {
+            path: whole.to_string_lossy().into_owned(),
+            name: name.to_owned(),
+            digest: blake3::hash(text.as_bytes()).to_hex().to_string(),
+            bytes,
+            signature: signature::of_blob(&whole, &[]).map_err(fail)?,
+        });
+        Ok(bytes)
+    }
+
+    /// Remove what earlier runs of this program wrote here and no output names any more, as far as nobody has edited
+    /// it. Outputs that are `open` could not be decided now, and keep what they have.
+    pub(crate) fn remove_stale(
+        &self,
+        file: &str,
+        open: &BTreeSet<String>,
+    ) -> Result<Vec<Stale>, OpError> {
+        let fail = |error: io::Error| unwritten(self.folder, &error);
+        let folder = std::path::absolute(self.folder).map_err(fail)?;
+        // Some disks take `A.json` and `a.json` for one file.
+        let current: BTreeSet<String> =
+            self.rows.iter().map(|row| row.path.to_lowercase()).collect();
+        let mut stale = Vec::new();
+        for row in self.store.outputs_of(file)? {
+            let path = Path::new(&row.path);
+            let kept = current.contains(&row.path.to_lowercase()) || open.contains(&row.name);
+            if kept || !path.starts_with(&folder) {
+                continue;
+            }
+            let removed = match content::content(path) {
+                Err(_) => None,
+                Ok(found) if found.digest != row.digest => Some(false),
+                Ok(_) => {
+                    remove_all(path).map_err(|error| unwritten(path, &error))?;
+                    // A folder of parts goes with the last of them.
+                    if let Some(parent) = path.parent().filter(|parent| *parent != folder) {
+                        let _ = fs::remove_dir(parent);
+                    }
+                    Some(true)
+                }
+            };
+            stale.push(Stale { row, removed });
+        }
+        Ok(stale)
     }
 
     /// A record or list with artifacts inside: a folder with `value.json` that names their files.
@@ -107,7 +170,7 @@ impl<'a> Outputs<'a> {
         fs::create_dir_all(&folder).map_err(fail)?;
         let mut total = 0;
         let shape = self.place(name, &folder, "", value, &mut total)?;
-        write_if_other(&folder.join("value.json"), pretty(&shape).as_bytes()).map_err(fail)?;
+        self.write_text(name, &folder.join("value.json"), &pretty(&shape))?;
         Ok((folder, total))
     }
 
@@ -252,7 +315,7 @@ fn file_name(name: &str, artifact: &Artifact) -> String {
 }
 
 /// A name that is a plain file name everywhere.
-fn safe(name: &str) -> String {
+pub(crate) fn safe(name: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '=');
     let text: String = name.chars().map(|c| if plain(c) { c } else { '_' }).take(120).collect();
     if text.is_empty() { "_".to_owned() } else { text }

@@ -1,19 +1,18 @@
 //! A run: the public way to execute a plan.
 
-use crate::args::resolve_arg;
 use crate::cancel::Cancel;
 use crate::events::{Event, NodeState};
+use crate::growing;
 use crate::keys;
-use crate::op::{ArgValue, OpError};
-use crate::outputs::{Check, Outputs, Written};
+use crate::op::OpError;
+use crate::outputs::{Check, Written};
 use crate::registry::Registry;
-use crate::schedule::{Engine, Machine, index};
-use crate::shown;
+use crate::roots::finish_roots;
+use crate::schedule::{Engine, Machine};
 use crate::store::locks::{self, Attempt, Lock};
 use crate::store::{NodeRow, RunEnd, Store, disk, remove_all};
-use crate::value::Value;
-use pipe_compiler::plan::{Arg, Comparison, Plan, Root, RootKind};
-use std::collections::{BTreeMap, BTreeSet};
+use pipe_compiler::plan::{GIVEN, Plan, Root};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -80,8 +79,10 @@ pub struct RunSummary {
     pub seconds: f64,
     /// Stopped from outside with its state saved.
     pub stopped: bool,
-    /// What failed.
+    /// What failed: nodes, then outputs that could not be written.
     pub failures: Vec<Failure>,
+    /// Those of the failures that are outputs.
+    pub unwritten: Vec<Failure>,
     /// Outputs.
     pub outputs: Vec<Written>,
     /// Checks.
@@ -161,18 +162,12 @@ pub fn run(
 
 /// Inputs come before their readers, and node numbers are positions.
 fn sound(plan: &Plan) -> Result<(), OpError> {
-    let limit = |at: usize| {
-        move |arg: &Arg| {
-            let mut inputs = Vec::new();
-            arg.inputs(&mut inputs);
-            inputs.iter().all(|input| index(input) < at)
-        }
-    };
     let node = |(at, node): (usize, &pipe_compiler::plan::Node)| {
-        node.id.0 as usize == at && node.args.values().all(limit(at))
+        node.id.0 as usize == at && growing::is_sound_node(node, at, 0)
     };
     let nodes = plan.nodes.iter().enumerate().all(node);
-    if nodes && plan.roots.iter().all(|root| limit(plan.nodes.len())(&root.value)) {
+    let root = |root: &Root| growing::is_sound(&root.value, plan.nodes.len(), 0);
+    if nodes && plan.roots.iter().all(root) {
         return Ok(());
     }
     Err(OpError::new("run::plan", "The plan is not in order.")
@@ -223,7 +218,7 @@ fn sweep(tmp: &Path, own: i64) -> Result<BTreeSet<i64>, OpError> {
 
 fn count(engine: &Engine<'_>) -> RunSummary {
     let mut summary = RunSummary { stopped: engine.stopped, ..RunSummary::default() };
-    for (node, slot) in engine.plan.nodes.iter().zip(&engine.slots) {
+    for (node, slot) in engine.nodes.iter().zip(&engine.slots).filter(is_told) {
         match slot.how {
             Some(NodeState::Ran) => summary.ran += 1,
             Some(NodeState::Failed) => summary.failed += 1,
@@ -242,7 +237,7 @@ fn node_rows(engine: &Engine<'_>) -> Vec<NodeRow> {
         name: node.name.clone(),
         op: node.op.clone(),
         plan_key: node.key.to_string(),
-        fields: if slot.by_plan { None } else { keys::plan_fields(engine.plan, node) },
+        fields: if slot.by_plan { None } else { keys::fields_of(&engine.nodes, node) },
         action_key: slot.action_key.clone(),
         state: match slot.how {
             Some(NodeState::Ran) => "ran",
@@ -256,108 +251,10 @@ fn node_rows(engine: &Engine<'_>) -> Vec<NodeRow> {
         context: slot.context.clone(),
         peak_bytes: slot.peak_bytes,
     };
-    engine.plan.nodes.iter().zip(&engine.slots).map(row).collect()
+    engine.nodes.iter().zip(&engine.slots).filter(is_told).map(row).collect()
 }
 
-/// Decide the checks and write the outputs, also when a check is false or a node has failed.
-fn finish_roots(
-    engine: &mut Engine<'_>,
-    options: &RunOptions,
-    summary: &mut RunSummary,
-) -> Result<(), OpError> {
-    let plan = engine.plan;
-    let mut written = Vec::new();
-    let mut failures = Vec::new();
-    let mut rows = Vec::new();
-    let mut values = BTreeMap::new();
-    for root in &plan.roots {
-        values.insert(root.name.clone(), root_value(engine, &root.value));
-    }
-    {
-        let mut outputs = Outputs::new(&options.out, engine.store);
-        for root in &plan.roots {
-            let value = values.get(&root.name).and_then(|value| value.as_ref().ok());
-            match (root.kind, value) {
-                (RootKind::Output, Some(value)) => match outputs.write(&root.name, value) {
-                    Ok(done) => written.push(done),
-                    Err(error) => {
-                        failures.push(Failure { node: format!("output {}", root.name), error })
-                    }
-                },
-                (RootKind::Check, None) if summary.stopped => {}
-                (RootKind::Check, _) => {
-                    summary.checks.push(decide(engine, root, values.get(&root.name)))
-                }
-                (RootKind::Output, None) => {}
-            }
-        }
-        if !summary.checks.is_empty()
-            && let Err(error) = outputs.write_checks(&summary.checks)
-        {
-            failures.push(Failure { node: "checks.json".to_owned(), error });
-        }
-        rows.extend(outputs.into_rows());
-    }
-    let unchanged = engine.unchanged_outputs(&rows)?;
-    if !unchanged {
-        engine.store.write_outputs(engine.run, &rows)?;
-    }
-    for check in &summary.checks {
-        engine.tell(Event::CheckDecided {
-            name: check.name.clone(),
-            passed: check.passed,
-            value: check.value.clone(),
-            shown: check.shown.clone(),
-            doc: check.doc.clone(),
-        });
-    }
-    for done in &written {
-        engine.tell(Event::OutputWritten {
-            name: done.name.clone(),
-            path: done.path.display().to_string(),
-            bytes: done.bytes,
-        });
-    }
-    summary.checks_failed = summary.checks.iter().filter(|check| !check.passed).count();
-    summary.outputs = written;
-    summary.failures.extend(failures);
-    Ok(())
-}
-
-/// The value of an output or check; else which node is missing.
-fn root_value(engine: &Engine<'_>, arg: &Arg) -> Result<Value, String> {
-    match resolve_arg(arg, &|input| engine.value_of(input)) {
-        Ok(ArgValue::Value(value)) => Ok(value),
-        Ok(_) => Err("it is not a value".to_owned()),
-        Err(_) => {
-            let mut inputs = Vec::new();
-            arg.inputs(&mut inputs);
-            let missing = inputs.iter().find(|input| engine.value_of(input).is_none());
-            let node = missing.and_then(|input| engine.plan.nodes.get(index(input)));
-            Err(node.map_or_else(String::new, |node| format!("`{}` has no result", node.name)))
-        }
-    }
-}
-
-fn decide(engine: &Engine<'_>, root: &Root, value: Option<&Result<Value, String>>) -> Check {
-    let (passed, value) = match value {
-        Some(Ok(value)) => (*value == Value::Bool(true), value.clone()),
-        Some(Err(why)) => (false, Value::Str(why.clone())),
-        None => (false, Value::None),
-    };
-    let shown = root.shows.as_ref().map(|shows| compared(engine, shows)).unwrap_or_default();
-    Check { name: root.name.clone(), passed, value, shown, doc: root.doc.clone() }
-}
-
-fn compared(engine: &Engine<'_>, shows: &Comparison) -> String {
-    let side = |arg: &Arg| {
-        root_value(engine, arg).map(|value| match value {
-            Value::Float(value) => shown::float(value),
-            other => other.describe(),
-        })
-    };
-    match (side(&shows.left), side(&shows.right)) {
-        (Ok(left), Ok(right)) => format!("{left} {} {right}", shows.op),
-        _ => String::new(),
-    }
+/// Nodes that stand for given values are no work, so nobody is told of them.
+fn is_told((node, _): &(&pipe_compiler::plan::Node, &crate::schedule::Slot)) -> bool {
+    node.op != GIVEN
 }

@@ -57,3 +57,30 @@ fn processes_share_a_store() {
     assert_eq!(runs.len(), 3);
     assert_eq!(runs.iter().map(|run| run.ran).sum::<i64>(), 13, "each node ran once: {runs:?}");
 }
+
+/// A driver over thirty items: elements that had ended before the process was killed are found by the next run.
+#[test]
+fn a_fan_out_that_is_killed_goes_on_where_it_was() {
+    let place = Place::new();
+    let mut rounds = 0;
+    loop {
+        let mut child = Command::new(PROGRAM).arg("fan").arg(place.folder.path()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(60));
+        child.kill().unwrap();
+        let ended = child.wait().unwrap().success();
+        assert!(place.store().verify().unwrap().is_clean());
+        rounds += 1;
+        if ended || rounds == 4 {
+            break;
+        }
+    }
+    let ended = Command::new(PROGRAM).arg("fan").arg(place.folder.path()).status().unwrap();
+    assert!(ended.success());
+    let out = std::fs::read_to_string(place.folder.path().join("out/total.json")).unwrap();
+    let values: Vec<i64> = serde_json::from_str(&out).unwrap();
+    assert_eq!(values, (0..30).map(|at| at + 100).collect::<Vec<_>>());
+    let marks = std::fs::read_to_string(place.folder.path().join("marks")).unwrap();
+    // One thread: what runs when the process dies is the only work that is done again.
+    let most = 30 + rounds;
+    assert!((30..=most).contains(&marks.len()), "{} of at most {most} additions", marks.len());
+}

@@ -61,7 +61,7 @@ fn no_store_is_made_by_looking() {
     assert!(Store::find(&place.store_path()).unwrap().is_none());
     assert!(!place.store_path().exists());
     let plan = texts(&["a"]).0;
-    let found = states(&plan, &Store::empty().unwrap()).unwrap();
+    let found = states(&plan, &Store::empty().unwrap(), &Registry::new()).unwrap().planned;
     assert!(found.iter().all(|status| status.state == Expected::Run && status.why == "first run"));
 }
 
@@ -113,7 +113,7 @@ fn cleaning_keeps_what_was_of_use_last_and_what_outputs_come_from() {
     let cleaned = store.clean(Some(2000)).unwrap();
     assert_eq!((cleaned.results, cleaned.left), (1, 2000), "{cleaned:?}");
     assert!(store.verify().unwrap().is_clean());
-    let found = states(&plan.0, &store).unwrap();
+    let found = states(&plan.0, &store, &Registry::new()).unwrap().planned;
     assert!(found.iter().all(|status| status.state == Expected::Cached), "{found:?}");
     drop(store);
     place.run(&plan.0, &registry);
@@ -169,19 +169,19 @@ fn states_and_reasons_follow_the_change() {
     place.run(&plan(10, 1), &registry);
     let store = place.store();
     let changed = plan(11, 2);
-    let found = states(&changed, &store).unwrap();
+    let found = states(&changed, &store, &Registry::new()).unwrap().planned;
     let told: Vec<_> = found.iter().map(|status| (status.state, status.why.as_str())).collect();
     assert_eq!(told[0].0, Expected::Run);
     assert!(told[0].1.contains("`value` changed from 10 to 11 since run 1"), "{told:?}");
     assert_eq!(told[1], (Expected::Maybe, "input `a` will run"));
     assert_eq!(told[2].0, Expected::Run, "its own argument changed too");
     assert_eq!(told[3], (Expected::Cached, ""));
-    let b = why(&changed, &store, "b").unwrap().unwrap();
+    let b = why(&changed, &store, &Registry::new(), "b").unwrap().unwrap();
     assert!(b.changes.is_empty());
     assert_eq!(b.inputs, ["a"]);
     assert_eq!(b.origins.len(), 1);
     assert_eq!(b.origins[0].0, "a");
-    assert!(why(&changed, &store, "nope").unwrap().is_none());
+    assert!(why(&changed, &store, &Registry::new(), "nope").unwrap().is_none());
     assert_eq!(counter.get(), 4, "looking runs nothing");
 }
 

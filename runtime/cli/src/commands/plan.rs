@@ -3,12 +3,15 @@
 use super::run::{failed, told};
 use super::{Outcome, exit};
 use crate::args::ProgramArgs;
+use crate::ops;
 use crate::render;
 use crate::render::style::Look;
 use crate::session::Session;
 use pipe_compiler::explain;
+use pipe_compiler::plan::{NodeId, Plan};
 use pipe_runtime::Store;
-use pipe_runtime::states::{NodeStatus, states};
+use pipe_runtime::states::{NodeStatus, States, states};
+use serde_json::Value;
 
 /// Forms of the answer.
 pub(crate) enum Form {
@@ -30,16 +33,39 @@ pub(crate) fn plan(program: &ProgramArgs, form: &Form, look: &Look) -> Outcome {
         Some(store) => store,
         None => Store::empty().map_err(failed)?,
     };
-    let states = states(&plan, &store).map_err(failed)?;
-    let shown: Vec<explain::State> = states.iter().map(state).collect();
+    let states = states(&plan, &store, &ops::registry()).map_err(failed)?;
+    let shown: Vec<explain::State> = states.planned.iter().map(state).collect();
     match form {
-        Form::Json => println!("{:#}", explain::json(&plan, &shown)),
+        Form::Json => println!("{:#}", json(&plan, &states, &shown)),
         Form::Dot => print!("{}", explain::dot(&plan, &shown)),
         Form::Table => {
             print!("{}", render::plan::text(&plan, &states, &store, look).map_err(failed)?)
         }
     }
     Ok(exit::OK)
+}
+
+/// The plan as JSON, with the nodes that drivers would make as their `elements`, where those are known.
+fn json(plan: &Plan, states: &States, shown: &[explain::State]) -> Value {
+    let mut whole = explain::json(plan, shown);
+    let nodes = whole.get_mut("nodes").and_then(Value::as_array_mut);
+    for (node, json) in plan.nodes.iter().zip(nodes.into_iter().flatten()) {
+        add_elements(json, node.id, states);
+    }
+    whole
+}
+
+fn add_elements(json: &mut Value, driver: NodeId, states: &States) {
+    let Some(made) = states.made.get(&driver) else { return };
+    let elements = made.iter().map(|made| {
+        let mut json = explain::node_json(&made.node, Some(&state(&made.status)));
+        add_elements(&mut json, made.node.id, states);
+        json
+    });
+    let elements = elements.collect();
+    if let Some(json) = json.as_object_mut() {
+        json.insert("elements".to_owned(), Value::Array(elements));
+    }
 }
 
 fn state(status: &NodeStatus) -> explain::State {

@@ -9,9 +9,14 @@ use crate::render::style::Look;
 use crate::session::{Session, worker_program};
 use crate::{ops, signals};
 use pipe_compiler::Compiled;
+use pipe_compiler::explain::bodies;
+use pipe_compiler::plan::Node;
 use pipe_runtime::op::OpError;
 use pipe_runtime::{RunOptions, Store};
 use std::path::{Path, PathBuf};
+
+/// Columns that the label of an element may take: `[host=web-1]`.
+const LABEL: usize = 14;
 
 /// Flags of `run`.
 pub(crate) struct Flags<'a> {
@@ -44,7 +49,12 @@ pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outc
         ..RunOptions::new(&session.project.out)
     };
     signals::stop_on_signals(&options.cancel)?;
-    let names = plan.nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
+    // Elements of a driver have its name and a label.
+    let width = |node: &Node| {
+        let label = if bodies(node).next().is_some() { LABEL } else { 0 };
+        node.name.chars().count() + label
+    };
+    let names = plan.nodes.iter().map(width).max().unwrap_or(0);
     let mut terminal = Terminal::new(look.clone(), names);
     let mut tell = |event| {
         terminal.show(&event);
@@ -54,9 +64,7 @@ pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outc
     };
     let summary = pipe_runtime::run(&plan, &ops::registry(), &mut store, &options, &mut tell)
         .map_err(failed)?;
-    let of_node = |name: &str| plan.nodes.iter().any(|node| node.name == name);
-    let unwritten = summary.failures.iter().filter(|failure| !of_node(&failure.node));
-    unwritten.for_each(|failure| terminal.failure(&failure.node, &failure.error));
+    summary.unwritten.iter().for_each(|failure| terminal.failure(&failure.node, &failure.error));
     if flags.events != Some(Path::new("-")) {
         terminal.outputs().for_each(|line| println!("{line}"));
     }

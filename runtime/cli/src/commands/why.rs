@@ -3,10 +3,12 @@
 use super::run::{failed, told};
 use super::{Failure, Outcome, exit};
 use crate::args::ProgramArgs;
+use crate::ops;
 use crate::render::style::{Look, pad};
 use crate::session::Session;
+use pipe_compiler::explain::bodies;
 use pipe_compiler::key::FieldChange;
-use pipe_compiler::plan::{Node, Plan};
+use pipe_compiler::plan::Plan;
 use pipe_grammar::did_you_mean;
 use pipe_runtime::Store;
 use pipe_runtime::states::{Expected, Why, why as explain};
@@ -25,9 +27,11 @@ pub(crate) fn why(program: &ProgramArgs, name: &str, look: &Look) -> Outcome {
     let node = plan.nodes.iter().find(|node| node.name == name).or(as_one);
     let asked = name;
     let name = node.map_or(name, |node| node.name.as_str());
-    let (Some(node), Some(found)) = (node, explain(plan, &store, name).map_err(failed)?) else {
-        return Err(no_node(plan, name));
+    let registry = ops::registry();
+    let Some(found) = explain(plan, &store, &registry, name).map_err(failed)? else {
+        return recorded(plan, &store, name, look);
     };
+    let node = &found.node;
     let file = compiled.sources.get(node.span.file);
     let place = file.map_or(String::new(), |file| {
         format!("{}:{}", file.name, file.place(node.span.start).line)
@@ -40,11 +44,12 @@ pub(crate) fn why(program: &ProgramArgs, name: &str, look: &Look) -> Outcome {
     if asked != node.name {
         println!("  `{asked}` is a step of it and is not kept");
     }
-    answer(&found, node, look);
+    answer(&found, look);
     Ok(exit::OK)
 }
 
-fn answer(found: &Why, node: &Node, look: &Look) {
+fn answer(found: &Why, look: &Look) {
+    let node = &found.node;
     let since = found.since.map_or(String::new(), |run| format!(" since run {run}"));
     match found.status.state {
         Expected::Cached => println!("  its result is in the store"),
@@ -73,6 +78,35 @@ fn answer(found: &Why, node: &Node, look: &Look) {
             .filter(|name| !found.changes.iter().any(|change| change.field.starts_with(name)))
             .collect();
         println!("  unchanged: op version {}, {}", node.version, arguments.join(", "));
+    }
+}
+
+/// An element of a driver of which it is not known now whether it will be asked for: what the last run knew of it.
+fn recorded(plan: &Plan, store: &Store, name: &str, look: &Look) -> Outcome {
+    let driver = plan.nodes.iter().find(|node| {
+        let rest = name.strip_prefix(node.name.as_str());
+        rest.is_some_and(|rest| rest.starts_with('[')) && bodies(node).next().is_some()
+    });
+    let Some(driver) = driver else { return Err(no_node(plan, name)) };
+    let Some(last) = store.last_named(&plan.file, name).map_err(failed)? else {
+        let message = format!("`{}` has no `{name}`, and no run had one", driver.name);
+        return Err(Failure::usage(message)
+            .help(format!("`pipe plan {}` shows what it makes, once that is known", plan.file)));
+    };
+    println!("{} of {}", look.strong(name), driver.name);
+    println!("  whether it is needed is known once {} expands in the run", driver.name);
+    match last.error {
+        Some(error) => println!("  in run {} it {}: {}", last.run, last.state, error.message),
+        None => println!("  in run {} it {}", last.run, said(&last.state)),
+    }
+    Ok(exit::OK)
+}
+
+fn said(state: &str) -> &str {
+    match state {
+        "cached" => "was cached",
+        "skipped" => "was skipped",
+        other => other,
     }
 }
 

@@ -1,6 +1,7 @@
 //! A run on the terminal: a bar per running node, a line per finished one, checks, and a closing line.
 
-use super::style::{Look, count, cut, pad, seconds};
+use super::fan::Fans;
+use super::style::{Look, count, cut, cut_name, pad, seconds};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use pipe_runtime::events::{Event, NodeState};
 use pipe_runtime::op::OpError;
@@ -14,11 +15,13 @@ pub(crate) struct Terminal {
     look: Look,
     bars: MultiProgress,
     running: BTreeMap<String, ProgressBar>,
+    fans: Fans,
     cached: Vec<String>,
     skipped: Vec<String>,
     names: usize,
     failures: Vec<(String, OpError)>,
     outputs: Vec<(String, u64)>,
+    removed: Vec<String>,
 }
 
 impl Terminal {
@@ -30,10 +33,12 @@ impl Terminal {
             look,
             bars,
             running: BTreeMap::new(),
+            fans: Fans::default(),
             cached: Vec::new(),
             skipped: Vec::new(),
             failures: Vec::new(),
             outputs: Vec::new(),
+            removed: Vec::new(),
         }
     }
 
@@ -41,10 +46,12 @@ impl Terminal {
     pub(crate) fn show(&mut self, event: &Event) {
         match event {
             Event::NodeStarted { node, why, resumed, .. } => self.started(node, why, *resumed),
+            Event::NodeExpanded { node, elements } => self.expanded(node, elements),
             Event::Progress { node, done, total, note } => self.progress(node, *done, *total, note),
             Event::Warning { node, message } => {
                 let mark = self.look.careful("!");
-                self.line(&format!("  {mark} {}  {message}", pad(node, self.names)));
+                let name = pad(&cut_name(node, self.names), self.names);
+                self.line(&format!("  {mark} {name}  {message}"));
             }
             Event::NodeFinished { node, state, seconds, result, unchanged, error } => {
                 self.finished(node, *state, *seconds, result, *unchanged, error.as_ref());
@@ -60,6 +67,13 @@ impl Terminal {
                 };
                 self.check(name, *passed, &shown, doc.as_deref());
             }
+            Event::OutputEmpty { name } => {
+                self.flush_cached();
+                let mark = self.look.quiet("-");
+                let name = pad(&format!("output {name}"), self.names + 2);
+                self.line(&format!("  {mark} {name}{:>8}  none: nothing is written", ""));
+            }
+            Event::OutputRemoved { path } => self.removed.push(path.clone()),
             Event::OutputWritten { path, bytes, .. } => self.outputs.push((path.clone(), *bytes)),
             Event::RunFinished {
                 ran,
@@ -92,6 +106,9 @@ impl Terminal {
     }
 
     fn started(&mut self, node: &str, why: &str, resumed: bool) {
+        if let Some(fan) = self.fans.of(node) {
+            return fan.begin(node);
+        }
         if !self.look.live {
             return;
         }
@@ -101,7 +118,7 @@ impl Terminal {
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
-        bar.set_prefix(cut(node, self.names));
+        bar.set_prefix(cut_name(node, self.names));
         bar.set_message(if resumed {
             "continues from its checkpoint".to_owned()
         } else {
@@ -109,6 +126,25 @@ impl Terminal {
         });
         bar.enable_steady_tick(Duration::from_millis(120));
         self.running.insert(node.to_owned(), bar);
+    }
+
+    /// A driver has asked for elements: a few are shown one by one, many as one bar.
+    fn expanded(&mut self, driver: &str, elements: &[String]) {
+        let bar = self.running.get(driver).cloned();
+        let Some(fan) = self.fans.expand(driver, elements).filter(|fan| fan.is_long()) else {
+            return;
+        };
+        if let (None, Some(bar)) = (&fan.bar, bar) {
+            let template = format!(
+                "  {{spinner}} {{prefix:{}}}  {{elapsed:>5}}  {{bar:16}} {{msg}}",
+                self.names
+            );
+            if let Ok(style) = ProgressStyle::with_template(&template) {
+                bar.set_style(style.progress_chars("━╸─"));
+            }
+            fan.bar = Some(bar);
+        }
+        fan.redraw();
     }
 
     fn progress(&mut self, node: &str, done: u64, total: u64, note: &str) {
@@ -144,16 +180,35 @@ impl Terminal {
             bar.finish_and_clear();
             self.bars.remove(&bar);
         }
+        let mut result = result.to_owned();
+        if let Some(fan) = self.fans.of(node) {
+            let told = fan.finish(node, state);
+            if let (Some(told), false) = (told, self.look.live) {
+                let driver = node.split('[').next().unwrap_or(node);
+                self.line(&format!("    {}  {told}", pad(&cut(driver, self.names), self.names)));
+            }
+            if state != NodeState::Failed {
+                return;
+            }
+        } else if let Some(fan) = self.fans.end(node).filter(|fan| fan.is_long()) {
+            result = fan.summary();
+            if state == NodeState::Skipped {
+                self.flush_cached();
+                let mark = self.look.quiet("-");
+                let name = pad(&cut(node, self.names), self.names);
+                return self.line(&format!("  {mark} {name}  {:>8}  {result}", seconds(took)));
+            }
+        }
         match state {
             NodeState::Cached => return self.cached.push(node.to_owned()),
             NodeState::Skipped => return self.skipped.push(node.to_owned()),
             NodeState::Ran | NodeState::Failed => {}
         }
         self.flush_cached();
-        let name = pad(&cut(node, self.names), self.names);
+        let name = pad(&cut_name(node, self.names), self.names);
         match state {
             NodeState::Ran => {
-                let note = if unchanged { "same result as before" } else { result };
+                let note = if unchanged { "same result as before" } else { &result };
                 let mark = self.look.good("✓");
                 self.line(&format!("  {mark} {name}  {:>8}  {note}", seconds(took)));
             }
@@ -228,6 +283,10 @@ impl Terminal {
             String::new()
         };
         let all = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
+        for path in std::mem::take(&mut self.removed) {
+            let mark = self.look.quiet("-");
+            self.line(&format!("  {mark} {}  {path}", pad("removed", self.names)));
+        }
         eprintln!("\n{}: {all} · {}{end}", count(nodes, "node"), seconds(took));
         for (node, error) in std::mem::take(&mut self.failures) {
             self.failure(&node, &error);

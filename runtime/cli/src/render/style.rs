@@ -90,6 +90,27 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     out + "…"
 }
 
+/// A node's name cut to `columns`: of an element, what tells it from the others stays.
+pub(crate) fn cut_name(name: &str, columns: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let (true, Some(inside)) = (name.width() > columns, name.find('[')) else {
+        return cut(name, columns);
+    };
+    let (driver, label) = name.split_at(inside);
+    let room = columns.saturating_sub(label.width());
+    if room >= 2 {
+        return format!("{}{label}", cut(driver, room));
+    }
+    let mut tail = String::new();
+    for letter in letters.iter().rev() {
+        if tail.width() + 2 > columns {
+            break;
+        }
+        tail.insert(0, *letter);
+    }
+    format!("…{tail}")
+}
+
 /// `12 ms`, `1.8 s`, `2 m 05 s`, `1 h 02 m`.
 pub(crate) fn seconds(value: f64) -> String {
     if value < 0.0995 {
@@ -112,12 +133,16 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, seconds};
+    use super::{cut, cut_name, seconds};
 
     #[test]
     fn people_read_them() {
         let shown: Vec<_> = [0.0, 0.012, 0.1, 1.84, 59.97, 125.0, 3720.0].map(seconds).into();
         assert_eq!(shown, ["0 ms", "12 ms", "0.1 s", "1.8 s", "1 m 00 s", "2 m 05 s", "1 h 02 m"]);
+        let name = "per_host[host=web-1].fit";
+        assert_eq!(cut_name(name, 24), name);
+        assert_eq!(cut_name(name, 21), "per_…[host=web-1].fit");
+        assert_eq!(cut_name(name, 10), "…eb-1].fit");
         assert_eq!((cut("short", 5), cut("longer", 5)), ("short".into(), "long…".into()));
     }
 }

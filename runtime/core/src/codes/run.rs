@@ -38,6 +38,18 @@ What was computed is in the store, and a training has saved a checkpoint.
 Run the same command again: it goes on from there.",
     ),
     page(
+        "run::expansion",
+        "a loop that would make too many nodes",
+        "`for` over a list that a result gives makes the nodes of its body once for each item, while the program runs.
+So that a list that is longer than anybody thought cannot fill the machine, a body is made at most 10,000 times by one
+loop, and all loops of a run together make at most 100,000 nodes.
+
+  let alarms = for request in requests { alarm(request) }
+
+Let the loop go over fewer items: over the hosts and not over their requests, or over the items that a filter leaves.
+What does the same to each row is faster as one op on the table, such as `data.derive` or `data.filter`.",
+    ),
+    page(
         "run::field",
         "a result without a field that it should have",
         "The signature of an op promises a field that its result lacks. Programs cannot cause this: the op and the

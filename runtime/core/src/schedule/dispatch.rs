@@ -27,21 +27,27 @@ const STACK: usize = 8 << 20;
 impl Engine<'_> {
     /// Start ready nodes, those on the longest way to the end first, as far as the machine has room.
     pub(super) fn dispatch(&mut self) -> Result<(), OpError> {
-        if self.options.cancel.urgency() != Urgency::None {
-            self.stop_all();
-            return Ok(());
-        }
-        let mut passed = None;
-        while let Some(at) = self.next_ready(passed) {
-            if self.begin(at)? {
-                continue;
+        loop {
+            if self.options.cancel.urgency() != Urgency::None {
+                self.stop_all();
+                return Ok(());
             }
-            if self.slot(at).passed > PASSES {
-                break;
+            self.expand_due()?;
+            let mut passed = None;
+            while let Some(at) = self.next_ready(passed) {
+                if self.begin(at)? {
+                    continue;
+                }
+                if self.slot(at).passed > PASSES {
+                    break;
+                }
+                passed = Some(at);
             }
-            passed = Some(at);
+            // A result that came from the store meanwhile may be what a driver waited for.
+            if self.due.is_empty() {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// The most urgent ready node, or the next one after `passed`, which has no room now.
@@ -134,7 +140,7 @@ impl Engine<'_> {
         self.propagate(BTreeSet::from([at]))
     }
 
-    fn has_ended(&self, at: usize) -> bool {
+    pub(super) fn has_ended(&self, at: usize) -> bool {
         matches!(self.slot(at).state, State::Done | State::Failed | State::Skipped)
     }
 
@@ -192,8 +198,8 @@ impl Engine<'_> {
         slot.resumed = resumed;
         let node = self.node(at);
         let (fresh, lost) = (self.options.fresh, self.slot(at).lost);
-        let why =
-            crate::states::why_runs(self.store, self.plan, node, fresh, lost).unwrap_or_default();
+        let why = crate::states::why_runs(self.store, &self.nodes, &node, fresh, lost)
+            .unwrap_or_default();
         self.tell(Event::NodeStarted {
             node: node.name.clone(),
             op: node.op.clone(),
@@ -272,7 +278,7 @@ pub(super) fn no_thread(error: &std::io::Error) -> OpError {
     OpError::new("run::thread", format!("No thread could be started: {error}."))
 }
 
-fn wrong_op(op: &str, wanted: u32, found: Option<u32>) -> OpError {
+pub(super) fn wrong_op(op: &str, wanted: u32, found: Option<u32>) -> OpError {
     let what = match found {
         None => format!("This program of pipe has no op `{op}`."),
         Some(found) => format!(

@@ -3,6 +3,7 @@
 use super::{Engine, State, index};
 use crate::args;
 use crate::events::{Event, NodeState};
+use crate::growing;
 use crate::keys;
 use crate::op::OpError;
 use crate::store::{Recorded, StoredResult};
@@ -34,16 +35,20 @@ impl Engine<'_> {
         let value_of =
             |input: &pipe_compiler::plan::Input| self.slots.get(index(input))?.value.as_deref();
         let resolved = args::resolve(&node.args, &value_of);
-        let fields = keys::action_fields(node, &value_of);
+        let fields = keys::action_fields(&node, &value_of);
         match (resolved, fields) {
             (Ok(args), Some(fields)) => {
                 let slot = self.slot_mut(at);
                 slot.args = Some(Arc::new(args));
                 slot.action_key = Some(fields.key().to_string());
-                if !self.find_by_action_key(at)? {
+                if self.find_by_action_key(at)? {
+                    Ok(())
+                } else if growing::is_driver(&node) {
+                    self.begin_expansion(at)
+                } else {
                     self.set_state(at, State::Ready);
+                    Ok(())
                 }
-                Ok(())
             }
             (Err(error), _) => self.fail(at, error),
             (Ok(_), None) => {
@@ -60,7 +65,7 @@ impl Engine<'_> {
     /// Take the node's result from the store if its action key has one (early cut-off).
     pub(super) fn find_by_action_key(&mut self, at: usize) -> Result<bool, OpError> {
         let node = self.node(at);
-        if self.options.fresh || !node.runs.cache || node.runs.effect {
+        if self.options.fresh || keys::repeats(&node) {
             return Ok(false);
         }
         let Some(action_key) = self.slot(at).action_key.clone() else { return Ok(false) };

@@ -5,7 +5,9 @@
 //! lost, or a plan that has changed, is dealt with. All decisions are made on one thread; tasks run on
 //! their own and send [`Message`]s, so nothing polls and nothing is shared that could race.
 
+mod demand;
 mod dispatch;
+mod expand;
 mod lookup;
 mod resources;
 mod settle;
@@ -15,6 +17,7 @@ mod torch;
 pub use resources::Machine;
 
 use crate::events::{Event, NodeState};
+use crate::growing::{Growing, NodeRef};
 use crate::op::{Args, OpError};
 use crate::registry::Registry;
 use crate::run::RunOptions;
@@ -23,7 +26,7 @@ use crate::store::{OutputRow, Store};
 use crate::value::Value;
 use crate::worker::{GroupTask, Pool};
 use crossbeam_channel::{Receiver, unbounded};
-use pipe_compiler::plan::{Input, Node, NodeId, Plan};
+use pipe_compiler::plan::{Input, NodeId, Plan};
 use resources::{Grant, Resources};
 use std::cmp::{Ordering as Ordered, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +45,8 @@ pub(crate) enum State {
     Waiting,
     /// It could start.
     Ready,
+    /// A driver that waits for what it asked for, or may be asked again.
+    Expanding,
     /// Another process computes the same; its result may serve.
     Reserving,
     /// It runs.
@@ -170,7 +175,7 @@ impl PartialOrd for Rank {
 
 /// One run of one plan.
 pub(crate) struct Engine<'a> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) nodes: Growing<'a>,
     registry: &'a Registry,
     pub(crate) store: &'a mut Store,
     options: &'a RunOptions,
@@ -189,6 +194,11 @@ pub(crate) struct Engine<'a> {
     messages: Receiver<Message>,
     workers: Arc<Pool>,
     groups: BTreeMap<u32, torch::Group>,
+    expansions: BTreeMap<usize, expand::Expansion>,
+    /// Drivers to be asked at the next turn.
+    due: BTreeSet<usize>,
+    /// The drivers that have bound a given value.
+    owners: BTreeMap<usize, BTreeSet<usize>>,
     scratch: PathBuf,
     metrics: Vec<(String, String, u64, f64)>,
     pub(crate) used: BTreeSet<String>,
@@ -224,7 +234,7 @@ impl<'a> Engine<'a> {
             messages: send,
         };
         Self {
-            plan,
+            nodes: Growing::new(plan),
             registry,
             store,
             options,
@@ -241,6 +251,9 @@ impl<'a> Engine<'a> {
             messages,
             workers: Arc::new(Pool::new(options.worker.clone())),
             groups: BTreeMap::new(),
+            expansions: BTreeMap::new(),
+            due: BTreeSet::new(),
+            owners: BTreeMap::new(),
             scratch,
             metrics: Vec::new(),
             used: BTreeSet::new(),
@@ -269,95 +282,6 @@ impl<'a> Engine<'a> {
         now || (self.ready.is_empty() && self.active.is_empty())
     }
 
-    /// Which nodes the roots and the effects need, looking through the store on the way: a result that is
-    /// there needs no inputs.
-    pub(crate) fn demand(&mut self) -> Result<(), OpError> {
-        let plan = self.plan;
-        let mut wanted = vec![false; plan.nodes.len()];
-        let want = |input: &Input, wanted: &mut Vec<bool>| {
-            if let Some(flag) = wanted.get_mut(index(input)) {
-                *flag = true;
-            }
-        };
-        let inputs = crate::keys::root_inputs(plan);
-        inputs.iter().for_each(|input| want(input, &mut wanted));
-        for (at, node) in plan.nodes.iter().enumerate().rev() {
-            let own = node.runs.effect || !node.runs.cache;
-            if !own && !wanted.get(at).copied().unwrap_or(false) {
-                continue;
-            }
-            if matches!(self.slot(at).state, State::Idle) && !self.find_by_plan_key(at)? {
-                self.set_state(at, State::Waiting);
-            }
-            if matches!(self.slot(at).state, State::Waiting) {
-                node.inputs().iter().for_each(|input| want(input, &mut wanted));
-            }
-        }
-        for at in 0..plan.nodes.len() {
-            self.advance(at)?;
-        }
-        Ok(())
-    }
-
-    /// Move a waiting node on when all its inputs have values, or give it up when one has failed.
-    fn advance(&mut self, at: usize) -> Result<(), OpError> {
-        if !matches!(self.slot(at).state, State::Waiting) {
-            return Ok(());
-        }
-        let inputs = self.node(at).inputs();
-        let any =
-            |is: fn(&State) -> bool| inputs.iter().any(|input| is(&self.slot(index(input)).state));
-        if any(|state| matches!(state, State::Failed | State::Skipped)) {
-            self.skip(at);
-        } else if !any(|state| !matches!(state, State::Done)) {
-            self.consider(at)?;
-        }
-        Ok(())
-    }
-
-    /// Tell that the run begins, how much is to do, and what was found in the store.
-    fn announce(&mut self) {
-        let pending =
-            |slot: &&Slot| matches!(slot.state, State::Waiting | State::Ready | State::Reserving);
-        let to_run = self.slots.iter().filter(pending).count();
-        if to_run > 0 {
-            self.rank();
-        }
-        let held = self.held.take().unwrap_or_default();
-        self.tell(Event::RunStarted {
-            run: self.run,
-            file: self.plan.file.clone(),
-            nodes: self.plan.nodes.len(),
-            to_run,
-        });
-        for at in 0..self.slots.len() {
-            if matches!(self.slot(at).state, State::Idle) {
-                self.leave_unneeded(at);
-            }
-        }
-        held.into_iter().for_each(|event| self.tell(event));
-    }
-
-    /// Priority: the longest way from a node to the end, in seconds that the last runs took.
-    fn rank(&mut self) {
-        for at in (0..self.plan.nodes.len()).rev() {
-            let node = self.node(at);
-            let known = self.store.last_seconds(&node.name, &node.op).ok().flatten();
-            let own = known.unwrap_or(if node.runs.critical { 1.0 } else { 0.1 });
-            let after = self.consumers.get(at).into_iter().flatten();
-            let longest =
-                after.filter_map(|next| self.priority.get(*next)).fold(0.0, |a: f64, b| a.max(*b));
-            if let Some(priority) = self.priority.get_mut(at) {
-                *priority = own + longest;
-            }
-        }
-        let ready: Vec<usize> = self.ready.iter().map(|(_, at)| *at).collect();
-        self.ready.clear();
-        for at in ready {
-            self.set_state(at, State::Ready);
-        }
-    }
-
     pub(crate) fn tell(&mut self, event: Event) {
         match &mut self.held {
             Some(held) => held.push(event),
@@ -369,25 +293,8 @@ impl<'a> Engine<'a> {
         self.slots.get(index(input))?.value.as_deref()
     }
 
-    /// Change where a node stands. Gives where it stood.
-    fn set_state(&mut self, at: usize, state: State) -> State {
-        let place = (Reverse(Rank(self.priority.get(at).copied().unwrap_or(0.0))), at);
-        let busy = matches!(state, State::Reserving | State::Running(_) | State::Resting(_));
-        if matches!(state, State::Ready) {
-            self.ready.insert(place);
-        } else {
-            self.ready.remove(&place);
-        }
-        if busy {
-            self.active.insert(at);
-        } else {
-            self.active.remove(&at);
-        }
-        std::mem::replace(&mut self.slot_mut(at).state, state)
-    }
-
-    fn node(&self, at: usize) -> &'a Node {
-        &self.plan.nodes[at]
+    fn node(&self, at: usize) -> NodeRef<'a> {
+        self.nodes.node(at)
     }
 
     fn slot(&self, at: usize) -> &Slot {

@@ -1,8 +1,9 @@
 //! What follows from news: results are recorded, consumers move on, failures are told or tried again.
 
 use super::task::{Computed, LOST, Message, News};
-use super::{Engine, State, index};
+use super::{Engine, State};
 use crate::events::{Event, NodeState};
+use crate::keys;
 use crate::op::OpError;
 use crate::store::locks::Lock;
 use crate::store::{NewResult, remove_all};
@@ -83,12 +84,12 @@ impl Engine<'_> {
     }
 
     /// Record results, then tell of them. The order makes a killed process harmless.
-    fn record(&mut self, computed: Vec<(usize, Computed)>) -> Result<(), OpError> {
+    pub(super) fn record(&mut self, computed: Vec<(usize, Computed)>) -> Result<(), OpError> {
         let mut rows = Vec::new();
         for (at, result) in &computed {
             let node = self.node(*at);
             let slot = self.slot(*at);
-            let keep = node.runs.cache && !node.runs.effect;
+            let keep = !keys::repeats(&node);
             let Some(action_key) = slot.action_key.clone().filter(|_| keep) else { continue };
             let lasting = !self.volatile.get(*at).copied().unwrap_or(true);
             rows.push(NewResult {
@@ -116,7 +117,7 @@ impl Engine<'_> {
 
     fn done(&mut self, at: usize, result: Computed) -> Result<(), OpError> {
         let node = self.node(at);
-        let last = self.store.last_node(&self.plan.file, &node.name, &node.op)?;
+        let last = self.store.last_node(&self.nodes.plan.file, &node.name, &node.op)?;
         let unchanged = last.and_then(|last| last.digest).is_some_and(|last| last == result.digest);
         let shown = result.value.describe();
         let slot = self.slot_mut(at);
@@ -168,28 +169,6 @@ impl Engine<'_> {
         self.slot_mut(at).tries += 1;
         self.set_state(at, State::Resting(Instant::now() + pause));
         Ok(())
-    }
-
-    /// The content of an input is gone although its record was there: its producer runs again.
-    fn revive_inputs(&mut self, at: usize) -> Result<(), OpError> {
-        let inputs: BTreeSet<usize> =
-            self.node(at).inputs().iter().map(|input| index(input)).collect();
-        for input in inputs {
-            let Some(value) = self.slot(input).value.clone() else { continue };
-            if self.store.intact(&value)? {
-                continue;
-            }
-            if let Some(key) = self.slot(input).action_key.clone() {
-                self.store.forget(&key)?;
-            }
-            let slot = self.slot_mut(input);
-            slot.value = None;
-            slot.lost = true;
-            self.set_state(input, State::Idle);
-        }
-        self.slot_mut(at).revived = true;
-        self.set_state(at, State::Waiting);
-        self.demand()
     }
 
     fn timeout(&self, at: usize, error: &OpError) -> OpError {

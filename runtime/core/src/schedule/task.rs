@@ -192,7 +192,7 @@ fn changed(path: &str, when: &str) -> OpError {
         .help("Run again once nothing writes to it.")
 }
 
-fn panicked(op: &str, panic: &(dyn Any + Send)) -> OpError {
+pub(super) fn panicked(op: &str, panic: &(dyn Any + Send)) -> OpError {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
     OpError::new("run::panic", format!("{op} failed in a way that it should not: {text}."))

@@ -191,16 +191,6 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub fn last_node(&self, file: &str, name: &str, op: &str) -> Result<Option<LastNode>, OpError> {
-        let read = |row: &Row<'_>| {
-            Ok(LastNode {
-                run: row.get(0)?,
-                plan_key: row.get(1)?,
-                state: row.get(2)?,
-                digest: row.get(3)?,
-                error: json(row.get(4)?),
-                fields: json(row.get(5)?),
-            })
-        };
         self.db
             .prepare_cached(
                 "SELECT n.run, n.plan_key, n.state, n.digest, n.error, k.fields
@@ -209,7 +199,24 @@ impl Store {
                  WHERE n.name = ?1 AND n.op = ?2
                  ORDER BY r.file = ?3 DESC, n.run DESC LIMIT 1",
             )
-            .and_then(|mut query| query.query_row([name, op, file], read).optional())
+            .and_then(|mut query| query.query_row([name, op, file], last_node).optional())
+            .map_err(|error| self.sql(error))
+    }
+
+    /// What the last run that had a node of this name knew of it, whatever its op; runs of `file` come first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn last_named(&self, file: &str, name: &str) -> Result<Option<LastNode>, OpError> {
+        self.db
+            .prepare_cached(
+                "SELECT n.run, n.plan_key, n.state, n.digest, n.error, k.fields
+                 FROM nodes n JOIN runs r ON r.run = n.run
+                 LEFT JOIN key_fields k ON k.plan_key = n.plan_key
+                 WHERE n.name = ?1
+                 ORDER BY r.file = ?2 DESC, n.run DESC LIMIT 1",
+            )
+            .and_then(|mut query| query.query_row([name, file], last_node).optional())
             .map_err(|error| self.sql(error))
     }
 
@@ -284,20 +291,36 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub fn output(&self, path: &str) -> Result<Option<OutputRow>, OpError> {
-        let read = |row: &Row<'_>| {
-            Ok(OutputRow {
-                path: row.get(0)?,
-                name: row.get(1)?,
-                digest: row.get(2)?,
-                bytes: row.get::<_, i64>(3)?.unsigned_abs(),
-                signature: row.get(4)?,
-            })
-        };
         self.db
             .prepare_cached(
                 "SELECT path, name, digest, bytes, signature FROM outputs WHERE path = ?",
             )
-            .and_then(|mut query| query.query_row([path], read).optional())
+            .and_then(|mut query| query.query_row([path], output_row).optional())
+            .map_err(|error| self.sql(error))
+    }
+
+    /// All that runs of this program have written outside the store, by path.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn outputs_of(&self, file: &str) -> Result<Vec<OutputRow>, OpError> {
+        self.db
+            .prepare_cached(
+                "SELECT path, name, digest, bytes, signature FROM outputs o
+                 WHERE (SELECT file FROM runs r WHERE r.run = o.run) = ? ORDER BY path",
+            )
+            .and_then(|mut query| query.query_map([file], output_row).and_then(Iterator::collect))
+            .map_err(|error| self.sql(error))
+    }
+
+    /// Forget that the store wrote at `path`.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn forget_output(&self, path: &str) -> Result<(), OpError> {
+        self.db
+            .execute("DELETE FROM outputs WHERE path = ?", [path])
+            .map(drop)
             .map_err(|error| self.sql(error))
     }
 
@@ -350,6 +373,27 @@ impl Store {
             })
             .map_err(|error| self.sql(error))
     }
+}
+
+fn last_node(row: &Row<'_>) -> rusqlite::Result<LastNode> {
+    Ok(LastNode {
+        run: row.get(0)?,
+        plan_key: row.get(1)?,
+        state: row.get(2)?,
+        digest: row.get(3)?,
+        error: json(row.get(4)?),
+        fields: json(row.get(5)?),
+    })
+}
+
+fn output_row(row: &Row<'_>) -> rusqlite::Result<OutputRow> {
+    Ok(OutputRow {
+        path: row.get(0)?,
+        name: row.get(1)?,
+        digest: row.get(2)?,
+        bytes: row.get::<_, i64>(3)?.unsigned_abs(),
+        signature: row.get(4)?,
+    })
 }
 
 fn write_node(write: &rusqlite::Transaction<'_>, run: i64, node: &NodeRow) -> rusqlite::Result<()> {

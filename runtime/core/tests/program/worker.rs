@@ -1,5 +1,5 @@
 //! A program for tests: without arguments a worker with ops that echo, crash and count; with `run FOLDER`
-//! a run of a branching plan that may be killed at any moment.
+//! a run of a branching plan, with `fan FOLDER` one of a driver; both may be killed at any moment.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -20,6 +20,7 @@ fn main() {
     match arguments.as_slice() {
         [] => serve(),
         [verb, folder] if verb == "run" => run(Path::new(folder)),
+        [verb, folder] if verb == "fan" => fan(Path::new(folder)),
         other => panic!("unknown arguments {other:?}"),
     }
 }
@@ -31,6 +32,26 @@ fn run(folder: &Path) {
     let plan = support::branches();
     let registry = support::branch_ops(Duration::from_millis(3));
     let summary = pipe_runtime::run(&plan, &registry, &mut store, &options, &mut |_| {}).unwrap();
+    std::process::exit(i32::from(summary.exit_code()));
+}
+
+/// A driver over thirty items, on one thread; each addition leaves a mark and takes some milliseconds.
+fn fan(folder: &Path) {
+    let mut store = pipe_runtime::Store::open(&folder.join(".pipe")).unwrap();
+    let machine = pipe_runtime::Machine { threads: 1, memory: None, gpus: Vec::new() };
+    let options =
+        pipe_runtime::RunOptions { machine, ..pipe_runtime::RunOptions::new(folder.join("out")) };
+    let marks = folder.join("marks");
+    let mut registry = pipe_runtime::Registry::new();
+    registry.register(support::op("list", |args, _| Ok(args.value("of")?.clone())));
+    registry.register(support::op("add", move |args, _| {
+        let mut file = std::fs::File::options().append(true).create(true).open(&marks).unwrap();
+        std::io::Write::write_all(&mut file, b"x").unwrap();
+        std::thread::sleep(Duration::from_millis(5));
+        Ok(Value::Int(args.int("a")? + args.int("b")?))
+    }));
+    let plan = support::hundreds(&(0..30).collect::<Vec<_>>());
+    let summary = pipe_runtime::run(&plan.0, &registry, &mut store, &options, &mut |_| {}).unwrap();
     std::process::exit(i32::from(summary.exit_code()));
 }
 

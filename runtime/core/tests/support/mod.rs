@@ -10,7 +10,8 @@
 
 use pipe_compiler::key::Key;
 use pipe_compiler::plan::{
-    Annotations, Arg, FileArg, Input, Node, NodeId, Plan, Promise, Root, RootKind, Worker,
+    Annotations, Arg, Body, Bound, FileArg, Input, Node, NodeId, Plan, Promise, Root, RootKind,
+    Worker,
 };
 use pipe_compiler::value::Const;
 use pipe_runtime::events::{Event, NodeState};
@@ -163,6 +164,24 @@ pub fn text(value: &str) -> Arg {
     Arg::Const(Const::Str(value.to_owned()))
 }
 
+/// A list of these arguments.
+pub fn list(items: impl IntoIterator<Item = Arg>) -> Arg {
+    Arg::List(items.into_iter().collect())
+}
+
+/// What stands in a slot of a body.
+pub fn slot(slot: u32) -> Arg {
+    Arg::Bound(Bound { slot, path: Vec::new() })
+}
+
+/// A body over these variables; `build` makes its nodes and gives its result.
+pub fn body(bound: &[&str], build: impl FnOnce(&mut PlanBuilder) -> Arg) -> Arg {
+    let mut inside = PlanBuilder::new();
+    let result = build(&mut inside);
+    let bound = bound.iter().map(|name| (*name).to_owned()).collect();
+    Arg::Body(Box::new(Body { bound, nodes: inside.0.nodes, result }))
+}
+
 pub fn file(path: &Path) -> Arg {
     let digest = pipe_runtime::content::file_digest(path).unwrap().0;
     Arg::Files(vec![FileArg { path: path.to_string_lossy().into_owned(), digest }])
@@ -262,6 +281,7 @@ pub fn registry(counter: &Counter) -> Registry {
         ran.add();
         Ok(Value::Int(args.int("a")? + args.int("b")?))
     }));
+    registry.register(op("list", |args, _| Ok(args.value("of")?.clone())));
     let ran = counter.clone();
     registry.register(op("half", move |args, _| {
         ran.add();
@@ -282,6 +302,17 @@ pub fn registry(counter: &Counter) -> Registry {
         Ok(Value::Int(i64::try_from(std::fs::read(path).unwrap().len()).unwrap()))
     }));
     registry
+}
+
+/// `total = [value + 100 for value in list(values)]`, output `total`. `list` is an op of [`registry`].
+pub fn hundreds(values: &[i64]) -> PlanBuilder {
+    let mut plan = PlanBuilder::new();
+    let values = plan.node("values", "list", &[("of", list(values.iter().map(|at| int(*at))))]);
+    let add = body(&["value"], |inside| inside.node("", "add", &[("a", slot(0)), ("b", int(100))]));
+    let total =
+        plan.node("total", "flow.each", &[("list", values), ("body", add), ("captures", list([]))]);
+    plan.output("total", total);
+    plan
 }
 
 /// Four chains of text artifacts that meet in one: 13 nodes.
