@@ -35,6 +35,17 @@ fn signatures_are_the_registered_ops() {
     );
 }
 
+#[test]
+fn signatures_of_drivers_are_the_registered_drivers() {
+    let (all, _, _) = pipe_compiler::signatures(&pipe_stdlib::FILES);
+    let drivers = all.into_iter().filter(|signature| signature.driver);
+    let signed: Named = drivers.map(|signature| (signature.name, signature.version)).collect();
+    let registry = Registry::new();
+    let registered: Named =
+        registry.drivers().map(|(name, version)| (name.to_owned(), version)).collect();
+    assert_eq!(signed, registered);
+}
+
 /// This crate must not link libtorch, so it asks the worker program.
 #[test]
 fn signatures_for_the_torch_worker_are_its_ops() {

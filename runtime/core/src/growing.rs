@@ -146,13 +146,16 @@ impl<'p> Growing<'p> {
         let mut places: Vec<NodeId> = Vec::with_capacity(made.nodes.len());
         for mut node in made.nodes {
             node.id = self.next_id()?;
-            node.args.values_mut().for_each(|arg| moved(arg, first, &places));
+            node.args.update(|arg| {
+                let mut arg = arg.clone();
+                moved(&mut arg, first, &places).then_some(arg)
+            });
             // Groups are numbered within the body, and the plan has numbers of its own.
             node.runs.group = None;
             places.push(NodeId(self.add(node, true) as u32));
         }
         let mut result = made.result;
-        moved(&mut result, first, &places);
+        let _ = moved(&mut result, first, &places);
         let nodes = places.iter().map(|id| id.0 as usize).collect();
         Ok(Element { result, nodes, given: givens })
     }
@@ -228,24 +231,29 @@ fn unsound(driver: &Node, what: &str) -> OpError {
         .help("Please report this together with the program.")
 }
 
-/// Inputs that were numbered on from `first`, at their places now.
-fn moved(arg: &mut Arg, first: u32, places: &[NodeId]) {
+/// Put inputs that were numbered on from `first` at their places now. Whether one has moved.
+fn moved(arg: &mut Arg, first: u32, places: &[NodeId]) -> bool {
+    let each = |arg: &mut Arg| moved(arg, first, places);
     match arg {
         Arg::Input(input) => {
             let made = input.node.0.checked_sub(first).and_then(|at| places.get(at as usize));
-            if let Some(place) = made {
-                input.node = *place;
+            match made.filter(|place| **place != input.node) {
+                Some(place) => {
+                    input.node = *place;
+                    true
+                }
+                None => false,
             }
         }
-        Arg::List(items) => items.iter_mut().for_each(|item| moved(item, first, places)),
-        Arg::Record(fields) => fields.values_mut().for_each(|field| moved(field, first, places)),
-        Arg::Reading { reads, .. } => reads.iter_mut().for_each(|read| moved(read, first, places)),
+        Arg::List(items) => items.iter_mut().fold(false, |any, item| each(item) || any),
+        Arg::Record(fields) => fields.values_mut().fold(false, |any, field| each(field) || any),
+        Arg::Reading { reads, .. } => reads.iter_mut().fold(false, |any, read| each(read) || any),
         Arg::Const(_)
         | Arg::Row(_)
         | Arg::Columns(_)
         | Arg::Files(_)
         | Arg::Body(_)
-        | Arg::Bound(_) => {}
+        | Arg::Bound(_) => false,
     }
 }
 

@@ -29,7 +29,7 @@ impl Op for Plain {
 
 /// The ops of this module.
 #[must_use]
-pub fn ops() -> Vec<Box<dyn Op>> {
+pub(crate) fn ops() -> Vec<Box<dyn Op>> {
     let ops: [(&'static str, fn(&Args) -> Result<Value, OpError>); 6] = [
         ("value.concat", concat),
         ("value.present", |args| Ok(Value::Bool(*args.value("value")? != Value::None))),

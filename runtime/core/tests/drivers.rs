@@ -551,9 +551,11 @@ fn a_branch_that_is_not_taken_is_not_shown() {
     place.run(&choice(1), &choosing(&counter));
     let mut plan = choice(1);
     let chosen = plan.nodes.last_mut().unwrap();
-    if let Some(Arg::Body(then)) = chosen.args.get_mut("then") {
+    if let Some(Arg::Body(then)) = chosen.args.get("then") {
+        let mut then = then.clone();
         then.nodes[0].args.insert("b".to_owned(), int(3));
         then.nodes[0].key = pipe_compiler::key::Key([1; 32]);
+        chosen.args.insert("then".to_owned(), Arg::Body(then));
     }
     chosen.key = pipe_compiler::key::Key([2; 32]);
     let found = view(&place, &plan);

@@ -73,7 +73,7 @@ impl Terminal {
                 let name = pad(&format!("output {name}"), self.names + 2);
                 self.line(&format!("  {mark} {name}{:>8}  none: nothing is written", ""));
             }
-            Event::OutputRemoved { path } => self.removed.push(path.clone()),
+            Event::OutputRemoved { path, .. } => self.removed.push(path.clone()),
             Event::OutputWritten { path, bytes, .. } => self.outputs.push((path.clone(), *bytes)),
             Event::RunFinished {
                 ran,
