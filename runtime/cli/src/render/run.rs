@@ -180,7 +180,7 @@ impl Terminal {
             bar.finish_and_clear();
             self.bars.remove(&bar);
         }
-        let mut result = result.to_owned();
+        let mut note = if unchanged { "same result as before" } else { result }.to_owned();
         if let Some(fan) = self.fans.of(node) {
             let told = fan.finish(node, state);
             if let (Some(told), false) = (told, self.look.live) {
@@ -191,12 +191,12 @@ impl Terminal {
                 return;
             }
         } else if let Some(fan) = self.fans.end(node).filter(|fan| fan.is_long()) {
-            result = fan.summary();
+            note = fan.summary();
             if state == NodeState::Skipped {
                 self.flush_cached();
                 let mark = self.look.quiet("-");
                 let name = pad(&cut(node, self.names), self.names);
-                return self.line(&format!("  {mark} {name}  {:>8}  {result}", seconds(took)));
+                return self.line(&format!("  {mark} {name}  {:>8}  {note}", seconds(took)));
             }
         }
         match state {
@@ -208,7 +208,6 @@ impl Terminal {
         let name = pad(&cut_name(node, self.names), self.names);
         match state {
             NodeState::Ran => {
-                let note = if unchanged { "same result as before" } else { &result };
                 let mark = self.look.good("✓");
                 self.line(&format!("  {mark} {name}  {:>8}  {note}", seconds(took)));
             }
