@@ -61,7 +61,9 @@ fn put(body: &mut Expr, kept: usize, literals: &[Scalar]) {
                 }
             }
             Expr::Literal(_) => {}
-            Expr::Unary(_, a) | Expr::IsNone(a) | Expr::In(a, _) | Expr::Window(_, a) => open.push(a),
+            Expr::Unary(_, a) | Expr::IsNone(a) | Expr::In(a, _) | Expr::Window(_, a) => {
+                open.push(a)
+            }
             Expr::Binary(_, a, b) | Expr::Coalesce(a, b) => open.extend([&mut **a, &mut **b]),
             Expr::If(a, b, c) => open.extend([&mut **a, &mut **b, &mut **c]),
             Expr::Concat(parts) | Expr::Call(_, parts) => open.extend(parts),

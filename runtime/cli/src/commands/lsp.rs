@@ -101,8 +101,8 @@ impl CacheView for Stores {
     fn states(&self, program: &Path, plan: &Plan) -> Vec<NodeState> {
         let Ok(project) = Project::of(program, None, &[]) else { return Vec::new() };
         let Ok(Some(store)) = Store::find(&project.store) else { return Vec::new() };
-        let Ok(states) = states(plan, &store) else { return Vec::new() };
-        let shown = plan.nodes.iter().zip(states).map(|(node, status)| {
+        let Ok(states) = states(plan, &store, &crate::ops::registry()) else { return Vec::new() };
+        let shown = plan.nodes.iter().zip(states.planned).map(|(node, status)| {
             let took = store.last_seconds(&node.name, &node.op).ok().flatten();
             let text = match (status.state, took) {
                 (Expected::Cached, Some(took)) => format!("cached, {}", seconds(took)),
