@@ -7,6 +7,7 @@
 //! ```text
 //! > open main.pipe                                 open a document, wait for its problems
 //! > replace main.pipe "old" "new"                  type, wait for the problems
+//! > type main.pipe "old" "new"                     the same without showing them
 //! > textDocument/hover main.pipe "sco|red"         ask about a place (JSON with more fields may follow)
 //! > textDocument/formatting main.pipe              ask about a document
 //! > complete main.pipe "row.|"                     ask for completions, shown as label and text, ten at most
@@ -126,6 +127,11 @@ impl<R: Read, W: Write> Editor<R, W> {
         match command {
             "open" => self.open(rest),
             "replace" => self.replace(rest),
+            "type" => {
+                let said = self.said.len();
+                self.replace(rest);
+                self.said.truncate(said);
+            }
             "apply" => self.apply(rest),
             "raw" => self.raw(rest),
             "complete" => self.complete(rest),
@@ -213,12 +219,13 @@ impl<R: Read, W: Write> Editor<R, W> {
             self.apply_edits(&name, &edits);
             names.push(name);
         }
+        names.sort();
+        self.problems_of(&names);
         for name in names {
-            self.problems(&name);
             if let Some((_, text)) = self.documents.get(&name) {
-                let text: Vec<String> =
-                    text.lines().map(|line| format!("<   {line}").trim_end().to_owned()).collect();
-                let _ = writeln!(self.said, "< {name} is now\n{}", text.join("\n"));
+                let lines = text.lines().map(|line| format!("<   {line}").trim_end().to_owned());
+                let text = lines.collect::<Vec<_>>().join("\n");
+                let _ = writeln!(self.said, "< {name} is now\n{text}");
             }
         }
     }
@@ -302,19 +309,30 @@ impl<R: Read, W: Write> Editor<R, W> {
 
     /// Wait for the problems of a document as it is now.
     fn problems(&mut self, name: &str) {
-        let wanted = self.documents.get(name).map_or(0, |(version, _)| *version);
-        let uri = self.uri(name);
-        while let Some(message) = self.receive() {
+        self.problems_of(&[name.to_owned()]);
+    }
+
+    /// Wait for the problems of documents as they are now; they may come in any order, and are told by name.
+    fn problems_of(&mut self, names: &[String]) {
+        let mut told: BTreeMap<String, Value> = BTreeMap::new();
+        let mut open: Vec<(String, i32)> = Vec::new();
+        for name in names {
+            let version = self.documents.get(name).map_or(0, |(version, _)| *version);
+            open.push((self.uri(name), version));
+        }
+        while !open.is_empty() {
+            let Some(message) = self.receive() else { break };
             let params = &message["params"];
-            let shown = json!({ "problems": params["diagnostics"], "of": params["uri"] });
-            if message["method"] == "textDocument/publishDiagnostics" {
-                self.note(&shown);
-                if params["uri"] == json!(uri) && params["version"] == json!(wanted) {
-                    return;
-                }
-            } else {
+            if message["method"] != "textDocument/publishDiagnostics" {
                 self.note(&message);
+                continue;
             }
+            let uri = params["uri"].as_str().unwrap_or_default().to_owned();
+            told.insert(uri.clone(), json!({ "problems": params["diagnostics"], "of": uri }));
+            open.retain(|(name, version)| *name != uri || params["version"] != json!(version));
+        }
+        for shown in told.into_values() {
+            self.note(&shown);
         }
     }
 
@@ -380,7 +398,7 @@ fn shown(value: &Value, indent: usize) -> String {
     let pad = " ".repeat(indent);
     let parts: Vec<String> = match value {
         Value::Array(items) => items.iter().map(|item| shown(item, indent + 2)).collect(),
-        Value::Object(fields) => fields
+        Value::Object(fields) => sorted(fields)
             .iter()
             .map(|(name, value)| format!("{name}: {}", shown(value, indent + 2)))
             .collect(),
@@ -399,6 +417,15 @@ fn shown(value: &Value, indent: usize) -> String {
     let rows: Vec<String> = parts.iter().map(|part| format!("{pad}{part},")).collect();
     let outer = " ".repeat(indent.saturating_sub(2));
     format!("{open}\n{}\n{outer}{close}", rows.join("\n"))
+}
+
+/// Documents by name, anything else as it came: a map of documents has no order.
+fn sorted(fields: &serde_json::Map<String, Value>) -> Vec<(&String, &Value)> {
+    let mut all: Vec<_> = fields.iter().collect();
+    if all.iter().all(|(name, _)| name.starts_with("file://")) {
+        all.sort_by_key(|(name, _)| *name);
+    }
+    all
 }
 
 fn short_range(value: &Value) -> Option<String> {
