@@ -14,6 +14,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("metrics", include_str!("../metrics.pipe")),
     ("model", include_str!("../model.pipe")),
     ("optim", include_str!("../optim.pipe")),
+    ("process", include_str!("../process.pipe")),
     ("report", include_str!("../report.pipe")),
     ("sched", include_str!("../sched.pipe")),
     ("stat", include_str!("../stat.pipe")),

@@ -29,7 +29,7 @@ pub struct Expected {
     pub message: String,
 }
 
-/// Case files below `folder`, sorted.
+/// Case files below `folder`, sorted; whole programs in `real/` are not cases.
 #[must_use]
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -37,7 +37,7 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
-            if path.is_dir() {
+            if path.is_dir() && path.file_name().is_none_or(|name| name != "real") {
                 open.push(path);
             } else if path.extension().is_some_and(|extension| extension == "pipe") {
                 found.push(path);

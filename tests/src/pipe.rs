@@ -82,8 +82,17 @@ impl Project {
     /// When it cannot be copied.
     #[must_use]
     pub fn example(name: &str) -> Self {
+        Self::copy_of(&repository().join("examples").join(name))
+    }
+
+    /// A project with a copy of a folder (not its outputs).
+    ///
+    /// # Panics
+    /// When it cannot be copied.
+    #[must_use]
+    pub fn copy_of(folder: &Path) -> Self {
         let project = Self::new(&[]);
-        copy(&repository().join("examples").join(name), project.path());
+        copy(folder, project.path());
         project
     }
 

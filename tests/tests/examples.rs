@@ -87,6 +87,7 @@ fn programs_in_documents_compile() {
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|end| end == "md"))
         .collect();
+    pages.extend(std::fs::read_dir(repository().join("spec/guides")).unwrap().flatten().map(|entry| entry.path()));
     pages.push(repository().join("README.md"));
     pages.sort();
     let mut wrong = String::new();
@@ -105,6 +106,26 @@ fn programs_in_documents_compile() {
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+/// Every program of the guides runs to its end, in a folder with the files of `tests/cases/files`.
+#[test]
+fn programs_in_the_guides_run() {
+    let mut wrong = String::new();
+    let mut programs = 0;
+    for entry in std::fs::read_dir(repository().join("spec/guides")).unwrap().flatten() {
+        let text = std::fs::read_to_string(entry.path()).unwrap();
+        for block in text.split("```pipe\n").skip(1) {
+            let project = Project::copy_of(&repository().join("tests/cases/files"));
+            project.write("guide.pipe", block.split("```").next().unwrap_or_default());
+            let said = project.pipe(&["run", "guide.pipe"]);
+            programs += 1;
+            if said.code != 0 {
+                wrong += &format!("{}\n{}\n", entry.path().display(), said.stderr);
+            }
+        }
+    }
+    assert!(wrong.is_empty() && programs >= 5, "{programs} programs\n{wrong}");
 }
 
 #[test]

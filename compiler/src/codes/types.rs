@@ -64,6 +64,26 @@ pub(super) const CODES: &[Code] = &[
         "The list has no items, so there is no first, smallest or mean one.\n\n  let a = list.first([])\n\nCheck what the condition of a `for` leaves.",
     ),
     page(
+        "types::exec",
+        "inputs, outputs or environment of a program that are no record",
+        "`exec` names everything that a program reads and writes: inputs are files and artifacts, outputs are paths, the environment is texts.
+
+  let made = exec([\"wc\", \"-l\", \"inputs/rows.csv\"], inputs: \"rows.csv\")
+
+Give each a name:
+
+  let made = exec([\"wc\", \"-l\", \"inputs/rows.csv\"], inputs: { rows: \"rows.csv\" })",
+    ),
+    page(
+        "types::exec_path",
+        "an output outside the folder that a program runs in",
+        "A program runs in a folder of its own, and its outputs are taken from there.
+
+  let made = exec([\"make\"], outputs: { page: \"/tmp/page.html\" })
+
+Give a path relative to that folder: `outputs: { page: \"page.html\" }`.",
+    ),
+    page(
         "types::fold_count",
         "a number of folds that makes no sense",
         "Cross-validation needs two folds at least.\n\n  table |> data.folds(k: 1, by: \"random\")\n\nUsual are 5 and 10; every fold is a training.",

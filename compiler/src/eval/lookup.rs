@@ -2,7 +2,7 @@
 
 use super::value::Function;
 use super::{Evaluator, Scope, Typed, Value};
-use crate::resolve::{DeclId, ModuleId, bound_name};
+use crate::resolve::{BARE_OPS, DeclId, ModuleId, bound_name};
 use crate::types::Type;
 use pipe_grammar::ast::{Expr, ExprKind, ItemKind, Name};
 use pipe_grammar::{Problem, Span, did_you_mean};
@@ -29,6 +29,12 @@ impl<'a> Evaluator<'a> {
         }
         if let Some(item) = module.values.get(name).or_else(|| module.roots.get(name)) {
             return self.declared(DeclId { module: scope.module, item: *item });
+        }
+        if let Some((_, library)) = BARE_OPS.iter().find(|(op, _)| *op == name)
+            && let Some(module) = self.program.library.get(*library)
+            && let Some(item) = self.program.modules[*module].values.get(name)
+        {
+            return self.declared(DeclId { module: *module, item: *item });
         }
         self.unknown_name(name, span, scope)
     }

@@ -38,6 +38,7 @@ mod value;
 mod window;
 mod written;
 
+pub(crate) use arguments::Given;
 pub(crate) use attributes::Attributes;
 pub(crate) use call::NativeCall;
 pub(crate) use draft::{Draft, DraftPlace};

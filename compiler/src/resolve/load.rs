@@ -1,5 +1,6 @@
 //! Reading the program, the files that it uses, and the library modules that any of them mentions.
 
+use super::BARE_OPS;
 use super::{DeclId, Loaded, ModuleId, Program, ReferenceKind, bound_name, references};
 use crate::host::{Host, HostErrorKind, Inputs};
 use crate::sources::Sources;
@@ -190,6 +191,10 @@ impl Loader<'_, '_> {
                 let known = reference.member.is_some() && !loaded.uses.contains_key(reference.name);
                 if known && self.program.library_names.iter().any(|name| name == reference.name) {
                     modules.insert(reference.name.to_owned());
+                } else if let Some((_, module)) =
+                    BARE_OPS.iter().find(|(op, _)| *op == reference.name && reference.member.is_none())
+                {
+                    modules.insert((*module).to_owned());
                 } else if reference.kind == ReferenceKind::Type
                     && reference.member.is_none()
                     && !BUILT_IN_TYPES.contains(&reference.name)

@@ -16,6 +16,9 @@ use pipe_grammar::ast::{Item, ItemKind, Module, Name};
 use pipe_grammar::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Ops that are called without their module, and the module.
+pub(crate) const BARE_OPS: [(&str, &str); 1] = [("exec", "process")];
+
 /// Number of a module in its program.
 pub(crate) type ModuleId = usize;
 

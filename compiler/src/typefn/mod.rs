@@ -2,6 +2,7 @@
 
 mod concat;
 mod derive;
+mod exec;
 mod folds;
 mod group;
 mod header;
@@ -33,6 +34,7 @@ pub(crate) fn apply<'a>(
         "select" => select::result(evaluator, call),
         "join" => join::result(evaluator, call),
         "resample" => resample::result(evaluator, call),
+        "exec" => exec::result(evaluator, call),
         "split" => split::result(evaluator, call),
         "folds" => folds::result(evaluator, call),
         "group" => group::result(evaluator, call),

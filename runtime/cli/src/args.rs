@@ -168,7 +168,7 @@ pub(crate) struct ProgramArgs {
     /// Read values of params from a TOML or JSON file.
     #[arg(long, value_name = "FILE")]
     pub(crate) params: Option<PathBuf>,
-    /// Allow more than reading below the project's folder, e.g. `path=/data`.
+    /// Allow more than reading below the project's folder, e.g. `path=/data`, or `exec` to run external programs.
     #[arg(long, value_name = "WHAT")]
     pub(crate) allow: Vec<String>,
 }

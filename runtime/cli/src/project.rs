@@ -14,6 +14,8 @@ pub(crate) struct Project {
     pub(crate) out: PathBuf,
     /// Folders outside the root that `--allow path=` opened.
     pub(crate) allowed: Vec<PathBuf>,
+    /// Whether `--allow exec` lets it run external programs.
+    pub(crate) exec: bool,
 }
 
 impl Project {
@@ -27,7 +29,7 @@ impl Project {
             Some(folder) => folder.join(stem),
             None => Path::new("out").join(stem),
         };
-        Ok(Self { store: store_of(file), out, allowed: allowed(allow)?, root })
+        Ok(Self { store: store_of(file), out, allowed: allowed(allow)?, exec: allow.iter().any(|word| word == "exec"), root })
     }
 
     /// Whether `path` lies where the program may read.
@@ -53,10 +55,11 @@ fn allowed(words: &[String]) -> Result<Vec<PathBuf>, Failure> {
     let mut folders = Vec::new();
     for word in words {
         match word.split_once('=') {
+            None if word == "exec" => {}
             Some(("path", folder)) => folders.push(absolute(Path::new(folder))),
             _ => {
                 return Err(Failure::usage(format!("`--allow {word}` is not known"))
-                    .help("write `--allow path=FOLDER`"));
+                    .help("write `--allow path=FOLDER` or `--allow exec`"));
             }
         }
     }

@@ -62,7 +62,7 @@ pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outc
             file.write(&event);
         }
     };
-    let summary = pipe_runtime::run(&plan, &ops::registry(), &mut store, &options, &mut tell)
+    let summary = pipe_runtime::run(&plan, &ops::registry(session.project.exec), &mut store, &options, &mut tell)
         .map_err(failed)?;
     summary.unwritten.iter().for_each(|failure| terminal.failure(&failure.node, &failure.error));
     if flags.events != Some(Path::new("-")) {

@@ -28,6 +28,45 @@ what such rows get:
   rows |> data.derive(rest: row => if row.wanted == 0 { 0 } else { row.seen % row.wanted })",
     ),
     page(
+        "run::exec_failed",
+        "an external program that failed",
+        "The program ended with another exit code than 0, or by a signal. The message shows the end of what it said on
+standard error.
+
+  let made = exec([\"python3\", \"inputs/score.py\"], inputs: { score: \"score.py\" }, outputs: { scores: \"scores.json\" })
+
+Correct the program or its inputs. It runs in a folder of its own with an empty environment: what it needs is declared with
+`inputs` and `env`.",
+    ),
+    page(
+        "run::exec_not_allowed",
+        "an external program without permission",
+        "A `.pipe` file can read its project and write its outputs, nothing more; external programs could do anything, so
+they run only where somebody has allowed it.
+
+  let made = exec([\"make\"], outputs: { page: \"page.html\" })
+
+Look at what the program does, then run with `--allow exec`.",
+    ),
+    page(
+        "run::exec_output",
+        "an output that an external program did not write",
+        "Every output that is declared has to be there when the program ends.
+
+  let made = exec([\"true\"], outputs: { page: \"page.html\" })
+
+Correct the path, which is relative to the folder that the program runs in, or let the program write it.",
+    ),
+    page(
+        "run::exec_start",
+        "an external program that cannot be started",
+        "There is no such program in `PATH`, or it may not be executed.
+
+  let made = exec([\"pyhton3\", \"--version\"])
+
+Correct the name, install the program, or give its whole path.",
+    ),
+    page(
         "run::cancelled",
         "a node that was stopped",
         "The run was asked to stop, by Ctrl-C or a signal, before this node had ended. Nothing is wrong with the node.
