@@ -54,6 +54,20 @@ example for the model that is deployed in the end.
 Split the table, fit on `train` and score on `test`.",
     ),
     page(
+        "parts::selected_and_reported",
+        "judged by the score that chose it",
+        "The best of many by their scores on one part looks better there than it is: some of its lead is luck. This is a
+warning, because the score may be shown as what it is.
+
+  let best = list.max_by(runs, key: run => run.f1)
+  check good = best.f1 > 0.8
+
+Choose on `valid`, and judge what was chosen once, on `test`:
+
+  let judged = detect.score(best.detector, data: parts.test) |> eval.detection(labels: truth, threshold: limit)
+  check good = judged.f1 > 0.8",
+    ),
+    page(
         "parts::wrong_part",
         "another part than the declared one",
         "A type such as `Table<Row, train>` says which part is meant.

@@ -254,6 +254,8 @@ impl<'a> Evaluator<'a> {
                     op_span: *op_span,
                     span: binding.value.span,
                 };
+                self.check_chosen(&a, left.span);
+                self.check_chosen(&b, right.span);
                 let value = self.infix(*op, operands);
                 if id.module == 0
                     && matches!(value.ty.required().0, Type::Bool)

@@ -250,7 +250,10 @@ impl<'a> Evaluator<'a> {
         if !self.drafting() || self.in_row > 0 {
             return Typed::unknown(ty);
         }
-        let origin = super::parts::origin_in(&list);
+        let mut origin = super::parts::origin_in(&list);
+        if op == "value.pick" {
+            origin.selected.extend(self.selection(&keys, span));
+        }
         let args = [list, keys].map(|value| self.arg(&Given { value, span }));
         let [Some(list), Some(keys)] = args else { return Typed::unknown(ty) };
         let mut args = BTreeMap::from([("list".to_owned(), list), ("keys".to_owned(), keys)]);

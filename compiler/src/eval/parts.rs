@@ -21,6 +21,7 @@ impl<'a> Evaluator<'a> {
                 origin.rows.add(&found.rows);
             }
             origin.fitted.add(&found.fitted);
+            origin.selected.extend(found.selected);
         }
         for (_, given) in &call.rest {
             origin.add(&origin_in(&given.value));
@@ -40,6 +41,7 @@ impl<'a> Evaluator<'a> {
             let scored = origin_in(&given.value).rows;
             let span = given.span;
             self.check_score(call, &scored, span);
+            self.check_selection(call, &scored, span);
         }
         Rc::new(origin)
     }

@@ -45,11 +45,13 @@ pub(crate) struct NodeValue {
     pub(crate) origin: Rc<Origin>,
 }
 
-/// What rows a value holds and on what it has been fitted.
+/// What rows a value holds, on what it has been fitted, and by what it was chosen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Origin {
     pub(crate) rows: Seen,
     pub(crate) fitted: Seen,
+    /// Parts on which it was chosen among others, and where.
+    pub(crate) selected: BTreeMap<Part, Span>,
 }
 
 /// Sources and parts of them.
@@ -83,6 +85,9 @@ impl Origin {
     pub(crate) fn add(&mut self, other: &Self) {
         self.rows.add(&other.rows);
         self.fitted.add(&other.fitted);
+        for (part, place) in &other.selected {
+            self.selected.entry(part.clone()).or_insert(*place);
+        }
     }
 }
 
