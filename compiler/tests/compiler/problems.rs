@@ -31,9 +31,54 @@ const CASES: &[(&str, &str, &str)] = &[
         "`detect.score` scores a part of the rows on which it has been fitted",
     ),
     (
+        "parts::selected_and_reported",
+        "let p = data.read(\"metrics.csv\") |> data.split(by: \"time\", train: 0.4, valid: 0.3, test: 0.3)\nlet truth = data.read(\"labels.csv\")\nlet runs = for w in [2s, 4s] {\n  let d = detect.pca_window(p.train, columns: [\"cpu\"], window: w)\n  { d: d, f1: (detect.score(d, data: p.valid) |> eval.detection(labels: truth, threshold: 1.0)).f1 }\n}\nlet best = list.max_by(runs, key: run => run.f1)\ncheck good = best.f1 > 0.5",
+        "by which it was chosen as the best",
+    ),
+    (
         "parts::wrong_part",
         "type Row = { time: time, cpu: float }\nlet t = data.read(\"metrics.csv\", row: Row)\nlet p = t |> data.split(by: \"time\", train: 0.5, test: 0.5)\nlet r: Table<Row, train> = p.test |> data.filter(row => row.cpu > 0.1)\noutput o = r",
         "this is the part `test`, and `train` is declared",
+    ),
+    (
+        "plan::memory",
+        "type Doc = { text: str }\nlet docs = data.read(\"docs.jsonl\", row: Doc)\nlet tok = tokenizer.train(docs, vocab: 32_000)\nlet rows = docs |> tokenizer.encode(with: tok) |> data.pack(length: 4096)\nlet m = model.decoder({ layers: 80, width: 8192, heads: 64, context: 4096 }, vocab: tok.size)\noutput t = train.fit(m, data: rows, steps: 1, optimizer: optim.adamw(lr: 1e-3))",
+        "this needs at least 3.4 TiB",
+    ),
+    (
+        "shapes::context",
+        "type Doc = { text: str }\nlet docs = data.read(\"docs.jsonl\", row: Doc)\nlet tok = tokenizer.train(docs, vocab: 300)\nlet rows = docs |> tokenizer.encode(with: tok) |> data.pack(length: 512)\nlet m = model.decoder({ layers: 1, width: 32, heads: 2, context: 128 }, vocab: tok.size)\noutput t = train.fit(m, data: rows, steps: 1, optimizer: optim.adamw(lr: 1e-3))",
+        "rows have 512 tokens, and the model's context is 128",
+    ),
+    (
+        "shapes::decoder",
+        "output m = model.decoder({ layers: 2, width: 100, heads: 3, context: 64 }, vocab: 1000)",
+        "3 heads cannot share a width of 100",
+    ),
+    (
+        "shapes::target",
+        "let base = model.decoder({ layers: 1, width: 32, heads: 2, context: 64 }, vocab: 1000)\noutput a = lora.init(base, rank: 8, targets: [\"query\"])",
+        "no module of the model is called `query`",
+    ),
+    (
+        "shapes::tokenizer",
+        "type Doc = { text: str }\nlet docs = data.read(\"docs.jsonl\", row: Doc)\nlet a = tokenizer.train(docs, vocab: 300)\nlet b = tokenizer.train(docs, vocab: 400)\nlet m = model.decoder({ layers: 1, width: 32, heads: 2, context: 64 }, vocab: a.size)\noutput f = model.package(m, tokenizer: b)",
+        "another tokenizer than the model's vocabulary",
+    ),
+    (
+        "shapes::vocabulary",
+        "type Doc = { text: str }\nlet docs = data.read(\"docs.jsonl\", row: Doc)\nlet tok = tokenizer.train(docs, vocab: 4096)\nlet rows = docs |> tokenizer.encode(with: tok) |> data.pack(length: 64)\nlet m = model.decoder({ layers: 1, width: 32, heads: 2, context: 64 }, vocab: 1000)\noutput t = train.fit(m, data: rows, steps: 1, optimizer: optim.adamw(lr: 1e-3))",
+        "the model's vocabulary ends at 999",
+    ),
+    (
+        "types::exec",
+        "output a = exec([\"true\"], inputs: \"metrics.csv\")",
+        "`inputs` of `exec` is a record",
+    ),
+    (
+        "types::exec_path",
+        "output a = exec([\"true\"], outputs: { a: \"../x.json\" })",
+        "outside the folder that the program runs in",
     ),
     (
         "plan::attribute_value",
