@@ -252,9 +252,11 @@ impl<'a> Evaluator<'a> {
     /// The type of the result: from the type function that the signature names, else from the signature.
     fn result_type(&mut self, call: &mut NativeCall<'a>) -> Type {
         let plain = call.bound.apply(&call.native.result);
+        let broken = call.broken;
         match call.native.types.clone() {
             None => plain,
             Some(name) => match crate::typefn::apply(self, &name, call) {
+                Some(ty) if broken => ty.opened(),
                 Some(ty) => ty,
                 None => {
                     call.broken = true;

@@ -198,6 +198,21 @@ impl Type {
         matches!(self, Self::Artifact(artifact) if &*artifact.name == name)
     }
 
+    /// A table of which more columns may exist: after a mistake in the call that makes it, nothing is said about them.
+    pub(crate) fn opened(self) -> Self {
+        match self {
+            Self::Table(table) => match &table.row {
+                Self::Record(row) => {
+                    let row = Record { open: true, ..(**row).clone() };
+                    let row = Self::Record(Rc::new(row));
+                    Self::Table(Rc::new(TableType { row, part: table.part.clone() }))
+                }
+                _ => Self::Table(table),
+            },
+            other => other,
+        }
+    }
+
     /// Whether it is an opaque result of an op.
     pub(crate) fn is_artifact(&self) -> bool {
         matches!(self, Self::Table(_) | Self::Artifact(_))
