@@ -33,7 +33,11 @@ what such rows get:
         "The program ended with another exit code than 0, or by a signal. The message shows the end of what it said on
 standard error.
 
-  let made = exec([\"python3\", \"inputs/score.py\"], inputs: { score: \"score.py\" }, outputs: { scores: \"scores.json\" })
+  let made = exec(
+    [\"python3\", \"inputs/score.py\"],
+    inputs: { score: \"score.py\" },
+    outputs: { scores: \"scores.json\" },
+  )
 
 Correct the program or its inputs. It runs in a folder of its own with an empty environment: what it needs is declared with
 `inputs` and `env`.",
