@@ -87,7 +87,12 @@ fn programs_in_documents_compile() {
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|end| end == "md"))
         .collect();
-    pages.extend(std::fs::read_dir(repository().join("spec/guides")).unwrap().flatten().map(|entry| entry.path()));
+    pages.extend(
+        std::fs::read_dir(repository().join("spec/guides"))
+            .unwrap()
+            .flatten()
+            .map(|entry| entry.path()),
+    );
     pages.push(repository().join("README.md"));
     pages.sort();
     let mut wrong = String::new();

@@ -27,7 +27,8 @@ fn holds(name: &str, flags: &[&str]) -> Project {
 #[test]
 fn a_detector_is_chosen_by_cross_validation() {
     let project = holds("folds", &[]);
-    let choice: serde_json::Value = serde_json::from_str(&project.read("out/folds/choice.json")).unwrap();
+    let choice: serde_json::Value =
+        serde_json::from_str(&project.read("out/folds/choice.json")).unwrap();
     assert!(choice["best"]["precision"].as_f64().unwrap() > 0.3, "{choice}");
 }
 
@@ -88,7 +89,13 @@ fn the_data_is_fresh() {
     let script = copy.path().join("make_data.py");
     std::fs::copy(folder.join("make_data.py"), &script).unwrap();
     assert!(Command::new("python3").arg(&script).status().unwrap().success());
-    for file in ["folds/metrics.csv", "deploy/labels.csv", "features/export.csv", "alerting/hosts.csv", "sweep/corpus.jsonl"] {
+    for file in [
+        "folds/metrics.csv",
+        "deploy/labels.csv",
+        "features/export.csv",
+        "alerting/hosts.csv",
+        "sweep/corpus.jsonl",
+    ] {
         let made = std::fs::read(copy.path().join(file)).unwrap();
         assert!(made == std::fs::read(folder.join(file)).unwrap(), "{file}");
     }

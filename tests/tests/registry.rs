@@ -18,7 +18,7 @@ fn signatures(torch: bool) -> Named {
 #[test]
 fn signatures_are_the_registered_ops() {
     let mut registry = Registry::new();
-    registry.register(Box::new(pipe_runtime::exec::Exec { allowed: false }));
+    registry.register(Box::new(pipe_runtime::exec::Exec(pipe_runtime::exec::Programs::Refused)));
     pipe_data::register(&mut registry);
     pipe_detect::register(&mut registry);
     let registered: Named =

@@ -191,8 +191,9 @@ impl Loader<'_, '_> {
                 let known = reference.member.is_some() && !loaded.uses.contains_key(reference.name);
                 if known && self.program.library_names.iter().any(|name| name == reference.name) {
                     modules.insert(reference.name.to_owned());
-                } else if let Some((_, module)) =
-                    BARE_OPS.iter().find(|(op, _)| *op == reference.name && reference.member.is_none())
+                } else if let Some((_, module)) = BARE_OPS
+                    .iter()
+                    .find(|(op, _)| *op == reference.name && reference.member.is_none())
                 {
                     modules.insert((*module).to_owned());
                 } else if reference.kind == ReferenceKind::Type

@@ -16,17 +16,24 @@ pub(super) fn result<'a>(evaluator: &mut Evaluator<'a>, call: &mut NativeCall<'a
     let mut fields = Vec::new();
     for (name, ty) in &record.fields {
         let text = match &given.value.value {
-            Value::Record(values) => values.get(name).and_then(|value| value.text()).map(str::to_owned),
+            Value::Record(values) => {
+                values.get(name).and_then(|value| value.text()).map(str::to_owned)
+            }
             _ => None,
         };
         if !matches!(ty, Type::Str | Type::Path) {
             return wrong(evaluator, &given, "outputs", "`{ scores: \"scores.json\" }`");
         }
-        let leaves = |path: &str| path.is_empty() || path.starts_with('/') || path.split('/').any(|part| part == "..");
+        let leaves = |path: &str| {
+            path.is_empty() || path.starts_with('/') || path.split('/').any(|part| part == "..")
+        };
         if let Some(path) = text.filter(|path| leaves(path)) {
-            let message = format!("the output `{name}` is written to `{path}`, outside the folder that the program runs in");
+            let message = format!(
+                "the output `{name}` is written to `{path}`, outside the folder that the program runs in"
+            );
             let problem = Problem::error("types::exec_path", given.span, message);
-            evaluator.report(problem.help("give a path relative to that folder, such as `scores.json`"));
+            evaluator
+                .report(problem.help("give a path relative to that folder, such as `scores.json`"));
             return None;
         }
         fields.push((name.clone(), file.clone()));
@@ -64,7 +71,9 @@ fn check_inputs<'a>(evaluator: &mut Evaluator<'a>, call: &mut NativeCall<'a>) ->
 fn check_env<'a>(evaluator: &mut Evaluator<'a>, call: &NativeCall<'a>) -> Option<()> {
     let given = call.values.get("env")?.clone();
     let texts = match &given.value.ty {
-        Type::Record(record) => record.fields.iter().all(|(_, ty)| matches!(ty, Type::Str | Type::Enum(_))),
+        Type::Record(record) => {
+            record.fields.iter().all(|(_, ty)| matches!(ty, Type::Str | Type::Enum(_)))
+        }
         ty => ty.is_error(),
     };
     if texts { Some(()) } else { wrong(evaluator, &given, "env", "`{ LANG: \"C\" }`") }
@@ -77,7 +86,10 @@ fn wrong<'a, T>(
     example: &str,
 ) -> Option<T> {
     if !given.value.ty.is_error() {
-        let message = format!("`{name}` of `exec` is a record such as {example}, and this is `{}`", given.value.ty);
+        let message = format!(
+            "`{name}` of `exec` is a record such as {example}, and this is `{}`",
+            given.value.ty
+        );
         evaluator.report(Problem::error("types::exec", given.span, message));
     }
     None

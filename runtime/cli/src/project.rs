@@ -1,6 +1,7 @@
 //! Where a project begins, where its store and its outputs are, and which files a program may read.
 
 use crate::commands::Failure;
+use pipe_runtime::exec::Programs;
 use std::path::{Component, Path, PathBuf};
 
 /// The folders that belong to one program.
@@ -15,7 +16,7 @@ pub(crate) struct Project {
     /// Folders outside the root that `--allow path=` opened.
     pub(crate) allowed: Vec<PathBuf>,
     /// Whether `--allow exec` lets it run external programs.
-    pub(crate) exec: bool,
+    pub(crate) programs: Programs,
 }
 
 impl Project {
@@ -29,7 +30,13 @@ impl Project {
             Some(folder) => folder.join(stem),
             None => Path::new("out").join(stem),
         };
-        Ok(Self { store: store_of(file), out, allowed: allowed(allow)?, exec: allow.iter().any(|word| word == "exec"), root })
+        Ok(Self {
+            store: store_of(file),
+            out,
+            allowed: allowed(allow)?,
+            programs: programs(allow),
+            root,
+        })
     }
 
     /// Whether `path` lies where the program may read.
@@ -49,6 +56,11 @@ pub(crate) fn store_here() -> PathBuf {
 
 fn store_of(program: &Path) -> PathBuf {
     pipe_runtime::store::place(program, std::env::var_os("PIPE_STORE").as_deref())
+}
+
+fn programs(words: &[String]) -> Programs {
+    let allowed = words.iter().any(|word| word == "exec");
+    if allowed { Programs::Allowed } else { Programs::Refused }
 }
 
 fn allowed(words: &[String]) -> Result<Vec<PathBuf>, Failure> {

@@ -19,12 +19,18 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Bytes of standard error that a failure quotes.
 const QUOTED: u64 = 2000;
 
-/// The op. `allowed` is the permission of `--allow exec`.
-#[derive(Clone, Copy, Debug)]
-pub struct Exec {
-    /// Whether programs may be run.
-    pub allowed: bool,
+/// Whether external programs may be run: the permission of `--allow exec`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Programs {
+    /// Somebody has allowed it for this run.
+    Allowed,
+    /// Nobody has.
+    Refused,
 }
+
+/// The op.
+#[derive(Clone, Copy, Debug)]
+pub struct Exec(pub Programs);
 
 impl Op for Exec {
     fn name(&self) -> &'static str {
@@ -38,15 +44,21 @@ impl Op for Exec {
     fn run(&self, args: &Args, context: &dyn Context) -> Result<Value, OpError> {
         let argv = args.strings("argv")?;
         let Some((program, rest)) = argv.split_first() else {
-            return Err(OpError::new("run::argument", "`argv` is empty: it begins with a program."));
+            return Err(OpError::new(
+                "run::argument",
+                "`argv` is empty: it begins with a program.",
+            ));
         };
-        if !self.allowed {
-            let message = format!("`{program}` is an external program, and running those is not allowed.");
-            return Err(OpError::new("run::exec_not_allowed", message)
-                .help("Look at what the program does, then allow it for this run with `--allow exec`."));
+        if self.0 == Programs::Refused {
+            let message =
+                format!("`{program}` is an external program, and running those is not allowed.");
+            return Err(OpError::new("run::exec_not_allowed", message).help(
+                "Look at what the program does, then allow it for this run with `--allow exec`.",
+            ));
         }
         let folder = context.scratch("work")?;
-        fs::create_dir_all(folder.join("inputs")).map_err(|error| cannot("make", &folder, &error))?;
+        fs::create_dir_all(folder.join("inputs"))
+            .map_err(|error| cannot("make", &folder, &error))?;
         stage(args, &folder.join("inputs"), context)?;
         let outputs = outputs(args)?;
         for (_, path) in &outputs {
@@ -77,7 +89,11 @@ impl Op for Exec {
             let artifact = collected(&name, &path, &folder, context)?;
             Ok((name, Value::Artifact(artifact)))
         };
-        outputs.into_iter().map(collect).collect::<Result<BTreeMap<_, _>, OpError>>().map(Value::Record)
+        outputs
+            .into_iter()
+            .map(collect)
+            .collect::<Result<BTreeMap<_, _>, OpError>>()
+            .map(Value::Record)
     }
 }
 
@@ -103,7 +119,11 @@ fn stage(args: &Args, folder: &Path, context: &dyn Context) -> Result<(), OpErro
                 let path = Path::new(&file.path);
                 let own = path.file_name().unwrap_or_default();
                 let ending = path.extension().unwrap_or_default().to_string_lossy();
-                let to = if files.len() == 1 { folder.join(named(name, &ending)) } else { folder.join(name).join(own) };
+                let to = if files.len() == 1 {
+                    folder.join(named(name, &ending))
+                } else {
+                    folder.join(name).join(own)
+                };
                 copy(path, &to)?;
             }
         } else {
@@ -142,7 +162,10 @@ fn outputs(args: &Args) -> Result<Vec<(String, PathBuf)>, OpError> {
         if inside && path.components().next().is_some() {
             return Ok((name.to_owned(), path));
         }
-        let message = format!("`outputs.{name}` is {}, which leaves the folder that the program runs in.", path.display());
+        let message = format!(
+            "`outputs.{name}` is {}, which leaves the folder that the program runs in.",
+            path.display()
+        );
         Err(OpError::new("run::argument", message))
     };
     outputs.names().into_iter().map(one).collect()
@@ -199,13 +222,19 @@ fn collected(
 ) -> Result<Artifact, OpError> {
     let whole = folder.join(path);
     if !whole.exists() {
-        let message = format!("The program ended well, and `outputs.{name}` ({}) is not there.", path.display());
+        let message = format!(
+            "The program ended well, and `outputs.{name}` ({}) is not there.",
+            path.display()
+        );
         return Err(OpError::new("run::exec_output", message)
             .help("Correct the path, or let the program write it; paths are relative to the folder that it runs in."));
     }
     let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
     let (_, bytes) = content::file_digest(&whole).unwrap_or_default();
-    let meta = BTreeMap::from([("bytes".to_owned(), Value::Int(i64::try_from(bytes).unwrap_or(i64::MAX)))]);
+    let meta = BTreeMap::from([(
+        "bytes".to_owned(),
+        Value::Int(i64::try_from(bytes).unwrap_or(i64::MAX)),
+    )]);
     let kept = context.scratch(name)?;
     fs::rename(&whole, &kept).map_err(|error| cannot("move", &whole, &error))?;
     context.adopt(&kept, "file", &ending, meta)
@@ -231,16 +260,22 @@ mod tests {
         let data = folder.path().join("rows.csv");
         fs::write(&data, "a\n1\n").unwrap();
         let record = |pairs: &[(&str, &str)]| {
-            let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::Str((*value).to_owned())));
+            let pairs = pairs
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), Value::Str((*value).to_owned())));
             Value::Record(pairs.collect())
         };
         let digest = content::file_digest(&data).unwrap().0;
         let file = FileArg { path: data.to_string_lossy().into_owned(), digest };
         let inputs = BTreeMap::from([("rows".to_owned(), ArgValue::Files(vec![file]))]);
-        let args = Args::of([("argv", texts(&["/bin/sh", "-c", script])), ("outputs", record(outputs)), ("env", record(env))])
-            .with("inputs", ArgValue::Record(inputs));
+        let args = Args::of([
+            ("argv", texts(&["/bin/sh", "-c", script])),
+            ("outputs", record(outputs)),
+            ("env", record(env)),
+        ])
+        .with("inputs", ArgValue::Record(inputs));
         let context = Standalone::new(folder.path().join("scratch"));
-        let value = Exec { allowed: true }.run(&args, &context)?;
+        let value = Exec(Programs::Allowed).run(&args, &context)?;
         let Value::Record(fields) = &value else { return Ok(value) };
         let read = fields.iter().map(|(name, value)| {
             let Value::Artifact(artifact) = value else { return (name.clone(), value.clone()) };
@@ -252,14 +287,19 @@ mod tests {
 
     #[test]
     fn outputs_are_what_the_program_wrote_from_its_inputs() {
-        let made = run("wc -l < inputs/rows.csv > deep/count.txt", &[("count", "deep/count.txt")], &[]);
+        let made =
+            run("wc -l < inputs/rows.csv > deep/count.txt", &[("count", "deep/count.txt")], &[]);
         let Ok(Value::Record(fields)) = made else { unreachable!("{made:?}") };
-        assert!(matches!(fields.get("count"), Some(Value::Str(text)) if text.trim() == "2"), "{fields:?}");
+        assert!(
+            matches!(fields.get("count"), Some(Value::Str(text)) if text.trim() == "2"),
+            "{fields:?}"
+        );
     }
 
     #[test]
     fn the_environment_is_what_is_declared() {
-        let made = run("env > all; echo $GREETING >> all", &[("all", "all")], &[("GREETING", "hello")]);
+        let made =
+            run("env > all; echo $GREETING >> all", &[("all", "all")], &[("GREETING", "hello")]);
         let Ok(Value::Record(fields)) = made else { unreachable!("{made:?}") };
         let Some(Value::Str(text)) = fields.get("all") else { unreachable!("{fields:?}") };
         assert!(text.contains("hello") && !text.contains("HOME="), "{text}");
@@ -269,13 +309,16 @@ mod tests {
     fn what_goes_wrong_is_told() {
         let failed = run("echo no such table >&2; exit 7", &[], &[]).unwrap_err();
         assert_eq!(failed.code, "run::exec_failed");
-        assert!(failed.message.contains("exit code 7") && failed.message.contains("no such table"), "{failed}");
+        assert!(
+            failed.message.contains("exit code 7") && failed.message.contains("no such table"),
+            "{failed}"
+        );
         assert_eq!(run("true", &[("a", "a.txt")], &[]).unwrap_err().code, "run::exec_output");
         assert_eq!(run("true", &[("a", "../a.txt")], &[]).unwrap_err().code, "run::argument");
         assert!(run("echo x > inputs/rows.csv", &[], &[]).is_err() || is_root());
         let args = Args::of([("argv", texts(&["true"]))]);
         let context = Standalone::new(std::env::temp_dir());
-        let refused = Exec { allowed: false }.run(&args, &context).unwrap_err();
+        let refused = Exec(Programs::Refused).run(&args, &context).unwrap_err();
         assert_eq!(refused.code, "run::exec_not_allowed");
     }
 

@@ -10,6 +10,7 @@ use pipe_compiler::host::{FileInfo, Host, HostError};
 use pipe_compiler::plan::Plan;
 use pipe_lsp::{CacheView, End, NodeState, Outside};
 use pipe_runtime::Store;
+use pipe_runtime::exec::Programs;
 use pipe_runtime::states::{Expected, states};
 use pipe_runtime::store::FileDigests;
 use std::io::BufReader;
@@ -101,7 +102,9 @@ impl CacheView for Stores {
     fn states(&self, program: &Path, plan: &Plan) -> Vec<NodeState> {
         let Ok(project) = Project::of(program, None, &[]) else { return Vec::new() };
         let Ok(Some(store)) = Store::find(&project.store) else { return Vec::new() };
-        let Ok(states) = states(plan, &store, &crate::ops::registry()) else { return Vec::new() };
+        let Ok(states) = states(plan, &store, &crate::ops::registry(Programs::Refused)) else {
+            return Vec::new();
+        };
         let shown = plan.nodes.iter().zip(states.planned).map(|(node, status)| {
             let took = store.last_seconds(&node.name, &node.op).ok().flatten();
             let text = match (status.state, took) {

@@ -10,6 +10,7 @@ use crate::session::Session;
 use pipe_compiler::explain;
 use pipe_compiler::plan::{NodeId, Plan};
 use pipe_runtime::Store;
+use pipe_runtime::exec::Programs;
 use pipe_runtime::states::{NodeStatus, States, states};
 use serde_json::Value;
 
@@ -33,7 +34,7 @@ pub(crate) fn plan(program: &ProgramArgs, form: &Form, look: &Look) -> Outcome {
         Some(store) => store,
         None => Store::empty().map_err(failed)?,
     };
-    let states = states(&plan, &store, &ops::registry()).map_err(failed)?;
+    let states = states(&plan, &store, &ops::registry(Programs::Refused)).map_err(failed)?;
     let shown: Vec<explain::State> = states.planned.iter().map(state).collect();
     match form {
         Form::Json => println!("{:#}", json(&plan, &states, &shown)),

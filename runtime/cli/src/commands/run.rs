@@ -62,8 +62,14 @@ pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outc
             file.write(&event);
         }
     };
-    let summary = pipe_runtime::run(&plan, &ops::registry(session.project.exec), &mut store, &options, &mut tell)
-        .map_err(failed)?;
+    let summary = pipe_runtime::run(
+        &plan,
+        &ops::registry(session.project.programs),
+        &mut store,
+        &options,
+        &mut tell,
+    )
+    .map_err(failed)?;
     summary.unwritten.iter().for_each(|failure| terminal.failure(&failure.node, &failure.error));
     if flags.events != Some(Path::new("-")) {
         terminal.outputs().for_each(|line| println!("{line}"));

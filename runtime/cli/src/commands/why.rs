@@ -11,6 +11,7 @@ use pipe_compiler::key::FieldChange;
 use pipe_compiler::plan::Plan;
 use pipe_grammar::did_you_mean;
 use pipe_runtime::Store;
+use pipe_runtime::exec::Programs;
 use pipe_runtime::states::{Expected, Why, why as explain};
 
 /// Explain the state of `name`.
@@ -27,7 +28,7 @@ pub(crate) fn why(program: &ProgramArgs, name: &str, look: &Look) -> Outcome {
     let node = plan.nodes.iter().find(|node| node.name == name).or(as_one);
     let asked = name;
     let name = node.map_or(name, |node| node.name.as_str());
-    let registry = ops::registry();
+    let registry = ops::registry(Programs::Refused);
     let Some(found) = explain(plan, &store, &registry, name).map_err(failed)? else {
         return recorded(plan, &store, name, look);
     };
