@@ -35,7 +35,7 @@ fn a_detector_is_chosen_by_cross_validation() {
 #[test]
 fn a_deployment_waits_for_a_check() {
     let project = holds("deploy", &["--allow", "exec"]);
-    assert_eq!(project.read("out/deploy/receipt.txt"), "deployed detector.json\n");
+    assert_eq!(project.read("out/deploy/receipt.txt"), "deployed detector\n");
     let (said, events) = project.run("deploy.pipe", &["--allow", "exec", "--recall", "1.1"]);
     assert_eq!(said.code, 3, "{}", said.stderr);
     assert!(nodes(&events, "ran").iter().all(|node| !node.contains("exec")));

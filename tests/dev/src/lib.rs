@@ -8,11 +8,12 @@ use std::fmt::Write;
 const NOTE: &str = "<!-- Written by `cargo dev gen`. Change the sources, not this file. -->";
 
 /// Stages in the order in which a program meets them, with what their codes have in common.
-const STAGES: [(&str, &str); 10] = [
+const STAGES: [(&str, &str); 11] = [
     ("syntax", "The text cannot be read as a program."),
     ("resolve", "Names, modules and program files."),
     ("types", "Values, arguments, columns and rows."),
     ("parts", "Parts of splits: what is learned from is not what is judged by."),
+    ("shapes", "Models, rows of tokens, tokenizers and adapters that do not go together."),
     ("plan", "Files, params, attributes and limits: what has to be known before anything runs."),
     ("params", "Params as flags of the command line."),
     ("run", "A node failed: its arguments, its data, its limits."),

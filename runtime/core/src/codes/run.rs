@@ -39,8 +39,8 @@ standard error.
     outputs: { scores: \"scores.json\" },
   )
 
-Correct the program or its inputs. It runs in a folder of its own with an empty environment: what it needs is declared with
-`inputs` and `env`.",
+Correct the program or its inputs. It runs in a folder of its own with an empty environment: what it needs is declared
+with `inputs` and `env`.",
     ),
     page(
         "run::exec_not_allowed",
