@@ -10,6 +10,7 @@ use crate::source::SourceFile;
 use crate::syntax::{Grammar, Rule};
 use crate::trivia::{Trivia, trivia};
 use pest::Parser;
+use pest::iterators::Pairs;
 use std::ops::Range;
 
 /// What a file says, what is wrong with it, and its comments.
@@ -56,9 +57,13 @@ pub(crate) fn read(source: &SourceFile) -> (Parsed, Vec<Part>) {
     let doc = trivia.module_doc(text);
     let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
     let whole = Patched::part(text, start..text.len());
-    let pairs = Some(&whole.text)
-        .filter(|text| !text.contains(recover::HOLE) && limits::nesting(text).is_none());
+    let pairs = Some(&whole.text).filter(|text| limits::nesting(text).is_none());
     let pairs = pairs.and_then(|text| Grammar::parse(Rule::file, text).ok());
+    let written = |pairs: &Pairs<'_, Rule>| {
+        let mut all = pairs.clone().flatten();
+        text.contains(recover::HOLE) && all.any(|pair| pair.as_rule() == Rule::hole)
+    };
+    let pairs = pairs.filter(|pairs| !written(pairs));
     let (items, mut problems, parts) = match pairs {
         Some(mut pairs) => {
             let mut lower = Lower::new(source.id, text, &trivia, &whole);

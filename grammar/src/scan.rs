@@ -228,6 +228,26 @@ pub fn interpolation_around(text: &str, start: usize, inside: usize) -> Option<R
     None
 }
 
+/// The interpolations of a string, each from after `${` to before `}`.
+pub(crate) fn interpolations(text: &str, string: Token) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let Kind::Str { triple, .. } = string.kind else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut at = string.start + if triple { 3 } else { 1 };
+    while at < string.end {
+        match bytes.get(at) {
+            Some(b'\\') if !triple => at += 2,
+            Some(b'$') if bytes.get(at + 1) == Some(&b'{') => {
+                let Ok(end) = interpolation_end(bytes, at + 2, triple, 0) else { return found };
+                found.push(at + 2..end - 1);
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    found
+}
+
 /// The end of the line whose break is at `at`, without a carriage return.
 fn line_end(bytes: &[u8], at: usize) -> usize {
     if at > 0 && bytes.get(at - 1) == Some(&b'\r') { at - 1 } else { at }

@@ -126,6 +126,34 @@ fn a_comment_before_a_comma_keeps_its_meaning() {
 }
 
 #[test]
+fn two_comments_never_become_one() {
+    keeps("check a = ( 1 # one (\n|> # one (\nb(x: 1)) == a");
+    keeps("let a = f(1 # one\n, # two\n)");
+}
+
+/// A function value takes the blanks behind its body; a bracket on the next line once was a call of the function.
+#[test]
+fn a_bracket_behind_a_function_value_is_no_call() {
+    for value in ["(f)", "[f]", "(f, g) => f", "if f { 1 } else { 2 }"] {
+        keeps(&format!("let a = c => {{\n  let f = b => b + 1\n  {value}\n}}\n"));
+    }
+}
+
+/// The character that stands for a repair is like any other where people may write it.
+#[test]
+fn the_sign_of_a_repair_may_stand_in_comments_and_strings() {
+    for text in [
+        "# \u{1A} (\nlet a = (1)",
+        "let a = (\"\u{1A}\") # \u{1A}",
+        "let a = [\"\"\"\u{1A}\n(\"\"\"]",
+    ] {
+        keeps(text);
+    }
+    assert!(!parse(&file("let a = \u{1A}")).problems.is_empty());
+    assert!(!parse(&file("let a = \"${\u{1A}}\"")).problems.is_empty());
+}
+
+#[test]
 fn deep_and_long_texts_end_in_a_problem() {
     let deep = [
         format!("let x = {}1{}", "(".repeat(5000), ")".repeat(5000)),

@@ -1,7 +1,8 @@
 //! Comments on their way from the source to the output, each exactly once and in order.
 //!
 //! They are set where a line may break: before declarations, elements, steps of a pipe and closing brackets. Where a
-//! comment stands anywhere else, the declaration is printed as it was written.
+//! comment stands anywhere else, the declaration is printed as it was written; so it is where two comments would end one
+//! line, which would make them one.
 
 use super::doc::{Doc, blank, concat, hard, nil, suffix, text};
 use crate::source::Span;
@@ -45,6 +46,7 @@ impl<'a> Comments<'a> {
             let gap = self.is_apart(end, comment.span.start);
             end = comment.span.end;
             if !comment.own_line && own.is_empty() {
+                self.misplaced |= !ending.is_empty();
                 ending.push(suffix(words));
                 continue;
             }
@@ -81,6 +83,7 @@ impl<'a> Comments<'a> {
             self.misplaced |= comment.span.start < after;
             let words = self.slice(comment.span);
             if !comment.own_line && own.is_empty() {
+                self.misplaced |= !ending.is_empty();
                 ending.push(suffix(words));
             } else {
                 if self.is_apart(end, comment.span.start) {

@@ -3,7 +3,7 @@
 use super::finding::{Finding, HOLE, unclosed_string};
 use super::view::View;
 use crate::problem::Problem;
-use crate::scan::{Kind, Scanner, Token};
+use crate::scan::{Kind, Scanner, Token, interpolations};
 
 /// The first such thing.
 pub(super) fn first(view: &View<'_>) -> Option<Finding> {
@@ -19,8 +19,27 @@ pub(super) fn first(view: &View<'_>) -> Option<Finding> {
 
 /// The characters in the file that stand for holes in repaired text. They have to go first.
 pub(super) fn holes(view: &View<'_>) -> Vec<Finding> {
-    let holes = view.tokens.iter().enumerate().filter(|(_, token)| token.text(view.text()) == HOLE);
-    holes.map(|(index, token)| odd_character(view, index, *token, '\u{1A}')).collect()
+    let mut found = Vec::new();
+    for (index, token) in view.tokens.iter().enumerate() {
+        let mut written = Vec::new();
+        holes_in(view.text(), *token, &mut written);
+        let holes = written.into_iter().map(|hole| odd_character(view, index, hole, '\u{1A}'));
+        found.extend(holes);
+    }
+    found
+}
+
+/// The holes that a token is, or that the interpolations of a string hold.
+fn holes_in(text: &str, token: Token, found: &mut Vec<Token>) {
+    if token.text(text) == HOLE {
+        found.push(token);
+    } else if matches!(token.kind, Kind::Str { .. }) && token.text(text).contains(HOLE) {
+        for range in interpolations(text, token) {
+            let inside =
+                Scanner::from(text, range.start).take_while(|token| token.start < range.end);
+            inside.for_each(|token| holes_in(text, token, found));
+        }
+    }
 }
 
 fn odd_character(view: &View<'_>, index: usize, token: Token, odd: char) -> Finding {
