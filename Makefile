@@ -23,12 +23,14 @@ demo: build
 test: setup
 	@cargo build --workspace --bins
 	@PROPTEST_RNG_SEED=1 cargo test --workspace
+	@cargo dev fuzz --seconds 60
 	@$(PYTHON) -m unittest discover --quiet --start-directory runtime/torch/setup
 	@$(PYTHON) -m unittest discover --quiet --start-directory examples/outage/record
 	@bash tests/device.sh
 
 test-long: build
-	@PROPTEST_CASES=4096 PIPE_FAULTS=300 cargo test --workspace
+	@PROPTEST_CASES=4096 PIPE_FAULTS=300 PIPE_MUTANTS=1000000 cargo test --workspace
+	@cargo dev fuzz --seconds 3600
 
 bench: setup
 	@cargo build --release --workspace --bins

@@ -18,11 +18,13 @@
 pub mod ast;
 pub mod codes;
 pub mod editors;
+pub mod export;
 pub mod problem;
 pub mod scan;
 pub mod source;
 pub mod words;
 
+mod fix;
 mod limits;
 mod lower;
 mod parse;
@@ -32,10 +34,11 @@ mod recover;
 mod syntax;
 mod trivia;
 
+pub use fix::{Fixed, fix};
 pub use limits::{MAX_BYTES, MAX_NESTING};
 pub use parse::{Parsed, parse};
 pub use print::{Formatted, format};
-pub use problem::{Edit, Label, Problem, Severity};
+pub use problem::{Applicability, Edit, Label, Problem, Severity};
 pub use source::{FileId, Place, Position, SourceFile, Span, Units};
 pub use trivia::{Comment, Trivia};
 pub use words::did_you_mean;

@@ -33,6 +33,31 @@ pub struct Edit {
     pub replacement: String,
 }
 
+/// Whether the edits of a problem may be applied unseen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Applicability {
+    /// They only spell the same thing as the language does: `&&` becomes `and`. `pipe check --fix` applies them.
+    Safe,
+    /// They are likely what was meant, and a person should look: `did you mean ...`.
+    Suggested,
+}
+
+/// Codes whose edits leave no doubt about what was meant.
+const SAFE: [&str; 11] = [
+    "syntax::arrow",
+    "syntax::call_space",
+    "syntax::chained_comparison",
+    "syntax::colon",
+    "syntax::comment",
+    "syntax::equality",
+    "syntax::equals",
+    "syntax::extra_comma",
+    "syntax::logic",
+    "syntax::semicolon",
+    "syntax::unknown_escape",
+];
+
 /// One diagnostic: a stable code, a plain sentence, the places, and a fix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
@@ -104,9 +129,27 @@ impl Problem {
         self
     }
 
+    /// Whether its edits may be applied unseen; none when there are no edits.
+    #[must_use]
+    pub fn applicability(&self) -> Option<Applicability> {
+        let safe = SAFE.contains(&self.code);
+        let how = if safe { Applicability::Safe } else { Applicability::Suggested };
+        (!self.edits.is_empty()).then_some(how)
+    }
+
     /// Whether this is an error.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SAFE;
+
+    #[test]
+    fn safe_codes_have_pages() {
+        assert!(SAFE.iter().all(|code| crate::codes::explain(code).is_some()));
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// Name and text of every `.pipe` file that is meant to read without problems.
 pub(crate) fn programs() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = root();
     let mut files = Vec::new();
     for folder in ["examples", "stdlib", "runtime", "grammar/tests/programs"] {
         collect(&root.join(folder), &mut files);
@@ -27,7 +27,13 @@ pub(crate) fn programs() -> Vec<(String, String)> {
     files.into_iter().map(read).collect()
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+/// The folder of the repository.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Adds every `.pipe` file below a folder.
+pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries {
         let path = entry.expect("the folder is readable").path();

@@ -53,6 +53,12 @@ pub(crate) enum Command {
         /// Print an array of problems as JSON.
         #[arg(long)]
         json: bool,
+        /// Apply the fixes that only change how a thing is spelled, then check.
+        #[arg(long)]
+        fix: bool,
+        /// Change nothing; show what `--fix` would change.
+        #[arg(long, requires = "fix", conflicts_with = "json")]
+        diff: bool,
     },
     /// Format programs in place.
     Fmt {
@@ -129,6 +135,11 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Print the language for machines that write it.
+    Grammar {
+        #[command(flatten)]
+        form: GrammarForm,
+    },
     /// Say what this machine has, and what to do about what it lacks.
     Doctor,
     /// Look into the store.
@@ -140,6 +151,18 @@ pub(crate) enum Command {
         #[arg(long, global = true, value_name = "DIR")]
         store: Option<PathBuf>,
     },
+}
+
+/// The form of the language.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct GrammarForm {
+    /// As GBNF, for llama.cpp and servers around it.
+    #[arg(long)]
+    pub(crate) gbnf: bool,
+    /// As Lark, for llguidance.
+    #[arg(long)]
+    pub(crate) lark: bool,
 }
 
 /// What to do with the store.

@@ -52,7 +52,15 @@ fn dispatch(cli: &Cli) -> Outcome {
     let (out, err) = (Look::of_stdout(cli.color), Look::of_stderr(cli.color));
     match &cli.command {
         Command::Init { template, dir } => commands::init::init(template, dir),
-        Command::Check { program, json } => commands::check::check(program, *json, &err),
+        Command::Check { program, json, fix, diff } => {
+            if *diff {
+                return commands::check::diff(program);
+            }
+            if *fix {
+                commands::check::fix(program)?;
+            }
+            commands::check::check(program, *json, &err)
+        }
         Command::Fmt { files, check } => commands::fmt::fmt(files, *check, &err),
         Command::Plan { program, json, dot } => {
             use commands::plan::Form;
@@ -83,6 +91,7 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Doc { op, json } => commands::doc::doc(op.as_deref(), *json, &out),
         Command::Lsp => commands::lsp::lsp(),
         Command::Completions { shell } => commands::completions::completions(*shell),
+        Command::Grammar { form } => commands::grammar::grammar(form),
         Command::Doctor => commands::doctor::doctor(&out),
         Command::Store { action, store } => commands::store::store(action, store.as_deref(), &out),
     }

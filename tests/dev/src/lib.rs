@@ -2,6 +2,8 @@
 //!
 //! `cargo dev gen` writes them; a test of `pipe-tests` fails when they are stale.
 
+pub mod fuzz;
+
 use pipe_compiler::{Code, Signature};
 use std::fmt::Write;
 

@@ -1,5 +1,7 @@
 //! `cargo dev gen`: write the generated files. `cargo dev gen --check` only says which are stale.
+//! `cargo dev fuzz --seconds 60 --target parse`: random bytes against what always holds.
 
+use pipe_dev::fuzz;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,9 +11,39 @@ fn main() -> ExitCode {
     match words.as_slice() {
         ["gen"] => generate(false),
         ["gen", "--check"] => generate(true),
-        _ => {
-            eprintln!("usage: cargo dev gen [--check]");
-            ExitCode::from(2)
+        ["fuzz", rest @ ..] => fuzz(rest),
+        _ => usage(),
+    }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: cargo dev gen [--check]");
+    eprintln!("       cargo dev fuzz [--seconds N] [--target {}]", fuzz::TARGETS.join("|"));
+    ExitCode::from(2)
+}
+
+fn fuzz(words: &[&str]) -> ExitCode {
+    let (mut seconds, mut targets) = (60, Vec::new());
+    for pair in words.chunks(2) {
+        match pair {
+            ["--seconds", number] => match number.parse() {
+                Ok(number) => seconds = number,
+                Err(_) => return usage(),
+            },
+            ["--target", name] if fuzz::TARGETS.contains(name) => targets.push(*name),
+            _ => return usage(),
+        }
+    }
+    if targets.is_empty() {
+        targets = fuzz::TARGETS.to_vec();
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root.canonicalize().unwrap_or(root);
+    match fuzz::fuzz(&root, &targets, seconds) {
+        Ok(code) => code,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
         }
     }
 }

@@ -1,12 +1,13 @@
 //! `pipe check`: the mistakes of a program, without running it.
 
-use super::{Outcome, exit};
+use super::fmt::{replace, unreadable};
+use super::{Failure, Outcome, exit};
 use crate::args::{ProgramArgs, own_flags};
 use crate::render::problem;
 use crate::render::style::Look;
 use crate::session::Session;
 use pipe_compiler::ParamInfo;
-use pipe_grammar::Problem;
+use pipe_grammar::{FileId, Fixed, Problem, SourceFile};
 
 /// Report problems on stderr, or as a JSON array on stdout.
 pub(crate) fn check(program: &ProgramArgs, json: bool, look: &Look) -> Outcome {
@@ -22,6 +23,42 @@ pub(crate) fn check(program: &ProgramArgs, json: bool, look: &Look) -> Outcome {
     }
     let failed = checked.problems.iter().any(Problem::is_error);
     Ok(if failed { exit::PROBLEMS } else { exit::OK })
+}
+
+/// Apply the safe fixes to the program, in one step.
+pub(crate) fn fix(program: &ProgramArgs) -> Result<(), Failure> {
+    let (before, Fixed { text, fixed }) = fixed(program)?;
+    if text != before {
+        replace(&program.file, &text)?;
+        let each: Vec<String> =
+            fixed.iter().map(|(code, count)| format!("{count} {code}")).collect();
+        eprintln!("{}: fixed {}", program.file.display(), each.join(", "));
+    }
+    Ok(())
+}
+
+/// Show what [`fix`] would change; 1 when that is anything.
+pub(crate) fn diff(program: &ProgramArgs) -> Outcome {
+    let (before, Fixed { text, .. }) = fixed(program)?;
+    if text == before {
+        return Ok(exit::OK);
+    }
+    println!("--- {0}\n+++ {0}", program.file.display());
+    // A fix never adds or removes a line.
+    for (number, (old, new)) in before.lines().zip(text.lines()).enumerate() {
+        if old != new {
+            println!("@@ -{0} +{0} @@\n-{old}\n+{new}", number + 1);
+        }
+    }
+    Ok(exit::PROBLEMS)
+}
+
+fn fixed(program: &ProgramArgs) -> Result<(String, Fixed), Failure> {
+    let path = &program.file;
+    let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    let file = SourceFile::new(FileId(0), path.display().to_string(), text);
+    let fixed = pipe_grammar::fix(&file);
+    Ok((file.text, fixed))
 }
 
 /// Params whose names are flags of ours: `--NAME` does not reach them.

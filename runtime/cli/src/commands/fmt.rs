@@ -55,12 +55,12 @@ fn collect(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::usage(format!("cannot read {}: {error}", path.display()))
 }
 
 /// Replace the file in one step, so that a crash never leaves half a program.
-fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+pub(super) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     let path = std::fs::canonicalize(path).map_err(|error| unreadable(path, &error))?;
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || -> std::io::Result<()> {

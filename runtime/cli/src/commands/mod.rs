@@ -6,6 +6,7 @@ pub(crate) mod doc;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod fmt;
+pub(crate) mod grammar;
 pub(crate) mod help;
 pub(crate) mod init;
 pub(crate) mod lsp;

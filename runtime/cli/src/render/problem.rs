@@ -204,7 +204,10 @@ fn one_as_json(problem: &Problem, files: &[SourceFile]) -> Value {
     let edits: Vec<_> = problem
         .edits
         .iter()
-        .map(|edit| with(place(edit.span, files), "replacement", json!(edit.replacement)))
+        .map(|edit| {
+            let edit = with(place(edit.span, files), "replacement", json!(edit.replacement));
+            with(edit, "applicability", json!(problem.applicability()))
+        })
         .collect();
     for (name, value) in [
         ("code", json!(problem.code)),
