@@ -70,7 +70,7 @@ fn program() -> String {
              ## Step {at}.\nlet table{at} = table{before}\n  \
              |> data.filter(row => row.cpu > limit{at} * 0.01 and row.host != \"none\")\n  \
              |> data.derive(\n    cpu: row => row.cpu * 1.01 + {at}.0,\n    \
-             load: row => share{at}(row.errors, row.requests) + math.log1p(row.latency),\n    \
+             load: row => share{at}(row.errors, whole: row.requests) + math.log1p(row.latency),\n    \
              memory: row => if row.memory > 4.0 {{ row.memory }} else {{ row.memory * 2.0 }},\n  )\n\n\
              check some{at} = table{at}.rows >= 0\n\n"
         );
@@ -106,12 +106,12 @@ impl<R: Read, W: Write> Editor<R, W> {
         serde_json::from_slice(&bytes).unwrap()
     }
 
-    /// Wait for the problems of this version: how many there are.
-    fn problems(&mut self, version: usize) -> usize {
+    /// Wait for the problems of this version.
+    fn problems(&mut self, version: usize) -> Vec<Value> {
         loop {
             let message = self.receive();
             if message["params"]["version"] == json!(version) {
-                return message["params"]["diagnostics"].as_array().unwrap().len();
+                return message["params"]["diagnostics"].as_array().unwrap().clone();
             }
         }
     }
@@ -131,7 +131,8 @@ fn main() {
     let document = json!({ "uri": uri, "languageId": "pipe", "version": 0, "text": text });
     editor
         .send(json!({ "method": "textDocument/didOpen", "params": { "textDocument": document } }));
-    assert_eq!(editor.problems(0), 0, "the program is right as it stands");
+    let problems = editor.problems(0);
+    assert!(problems.is_empty(), "the program is right as it stands: {:#?}", problems.first());
     // A value grows letter by letter in the middle of the program, so that most states are broken.
     let line = text.lines().position(|line| line.starts_with("let table70")).unwrap();
     let typed: Vec<char> =
