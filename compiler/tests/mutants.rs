@@ -5,7 +5,6 @@
 #![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
 
 #[path = "compiler/support.rs"]
-#[expect(dead_code, reason = "each test file uses a part")]
 mod support;
 
 use pipe_compiler::{Inputs, Machine, check, codes};
@@ -128,14 +127,17 @@ fn damage(text: &str, programs: &[String], dice: &mut Dice) -> Vec<u8> {
             let target = dice.below(parts.len());
             parts.splice(target..target, copy);
         }
-        4 if !parts.is_empty() => parts.swap(at, { dice.below(text.len()) % pieces(text).len() }),
+        4 if !parts.is_empty() => {
+            let other = dice.below(parts.len());
+            parts.swap(at, other);
+        }
         5 => {
-            let other = pieces(dice.of(programs));
+            let other = pieces(dice.of::<String>(programs));
             let start = dice.below(other.len());
             parts.truncate(at);
             return format!("{}{}", parts.concat(), other[start..].concat()).into_bytes();
         }
-        6 => parts.insert(at, dice.of(&ODD)),
+        6 => parts.insert(at, dice.of::<&str>(&ODD)),
         7 => {
             let (open, close) = *dice.of(&[
                 ("(", ")"),

@@ -1,6 +1,6 @@
 //! Evaluation of expressions: one function per form, most of them elsewhere.
 
-use super::{Evaluator, MAX_DEPTH, MAX_STEPS, Scope, Typed, Value};
+use super::{Evaluator, MAX_DEPTH, MAX_IDLE_STEPS, MAX_STEPS, STEPS_PER_NODE, Scope, Typed, Value};
 use crate::types::{Record, Type, join};
 use crate::value::Const;
 use pipe_grammar::ast::{Entry, Expr, ExprKind, Number, StrPart, Unit};
@@ -12,7 +12,7 @@ impl<'a> Evaluator<'a> {
     /// Evaluate an expression.
     pub(crate) fn expr(&mut self, expr: &'a Expr, scope: &Scope<'a>) -> Typed<'a> {
         self.steps += 1;
-        if self.depth >= MAX_DEPTH || self.steps > MAX_STEPS {
+        if self.depth >= MAX_DEPTH || self.steps > self.allowed_steps() {
             return self.too_large(expr.span);
         }
         self.depth += 1;
@@ -20,6 +20,10 @@ impl<'a> Evaluator<'a> {
         self.depth -= 1;
         self.note(expr.span, &value.ty);
         value
+    }
+
+    fn allowed_steps(&self) -> usize {
+        MAX_STEPS.min(MAX_IDLE_STEPS + STEPS_PER_NODE * self.drafts.len())
     }
 
     fn form(&mut self, expr: &'a Expr, scope: &Scope<'a>) -> Typed<'a> {
