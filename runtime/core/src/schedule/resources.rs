@@ -114,26 +114,9 @@ impl Resources {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use pipe_compiler::plan::{Promise, Worker};
 
     pub(crate) fn plain() -> Annotations {
-        Annotations {
-            worker: Worker::Here,
-            threads: 1,
-            gpu: 0,
-            device: "cpu".to_owned(),
-            memory: None,
-            exclusive: false,
-            level: 0,
-            group: None,
-            critical: false,
-            retry: 0,
-            timeout: None,
-            cache: true,
-            promise: Promise::Exact,
-            streamable: false,
-            effect: false,
-        }
+        Annotations::light()
     }
 
     #[test]
