@@ -67,12 +67,13 @@ fn mistakes_in_the_spec_are_found() {
             .map(|problem| {
                 let file = compiled.sources.get(problem.span.file);
                 let line = file.map_or(0, |file| file.place(problem.span.start).line);
-                (line, format!("# error[{}] {}", problem.code, problem.message))
+                let kind = if problem.is_error() { "error" } else { "warning" };
+                (line, format!("# {kind}[{}] {}", problem.code, problem.message))
             })
             .collect();
         let told: Vec<(u32, String)> = (2..)
             .zip(program.lines())
-            .filter(|(_, line)| line.starts_with("# error["))
+            .filter(|(_, line)| line.starts_with("# error[") || line.starts_with("# warning["))
             .map(|(line, text)| (line, text.to_owned()))
             .collect();
         if found != told {
