@@ -67,7 +67,7 @@ const MAX_DEPTH: usize = 400;
 /// Most expressions that one program may evaluate, inlined calls and loops included.
 const MAX_STEPS: usize = 10_000_000;
 /// Most of them that may give no node, and those that each node allows more: a second of work at most comes to nothing.
-const MAX_IDLE_STEPS: usize = 1_000_000;
+const MAX_IDLE_STEPS: usize = 500_000;
 const STEPS_PER_NODE: usize = 40;
 /// Most nodes of a plan.
 const MAX_NODES: usize = 250_000;
