@@ -3,7 +3,7 @@
 //! What makes the call sound: the emitter loads and stores only through the pointers of this call, at the rows
 //! below the count of this call, with the width of the form that [`Code`] lists for that pointer; [`Code::run`]
 //! checks forms and lengths before it calls. The code has no instruction that traps, no loop but the one over
-//! the rows, and calls only the functions of [`super::helper`], which neither panic nor unwind.
+//! the rows, and calls only the functions of [`super::outside`], which neither panic nor unwind.
 
 #![expect(unsafe_code, reason = "machine code can be entered in no other way")]
 

@@ -3,7 +3,7 @@
 //! A truth value and a presence are masks: all bits set or none. Nothing emitted can trap: no integer is divided,
 //! conversions saturate, and memory is touched only through the pointers of the call.
 
-use super::helper::Helper;
+use super::outside::Outside;
 use crate::graph::{Node, Step};
 use crate::infix::{Compare, Infix};
 use crate::ir::{Function, Scalar, Ty, UnaryOp};
@@ -52,7 +52,7 @@ impl Pair {
 pub(super) struct Emitter<'f, 'b> {
     pub(super) code: &'f mut FunctionBuilder<'b>,
     pub(super) module: &'f mut JITModule,
-    pub(super) helpers: BTreeMap<Helper, FuncRef>,
+    pub(super) outsides: BTreeMap<Outside, FuncRef>,
 }
 
 impl Emitter<'_, '_> {
@@ -278,7 +278,7 @@ impl Emitter<'_, '_> {
         match (left.0, right.0) {
             (Data::Number(a), Data::Number(b)) => Some(Data::Number(match function {
                 Function::Min | Function::Max => self.extreme(minimum, (a, left.1), (b, right.1)),
-                Function::Pow => self.each(Helper::Pow, &[a, b])?,
+                Function::Pow => self.each(Outside::Pow, &[a, b])?,
                 _ => return None,
             })),
             (Data::Nanos(a), Data::Nanos(b)) => {
@@ -293,9 +293,9 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Calls a helper for both rows.
-    pub(super) fn each(&mut self, helper: Helper, arguments: &[Value]) -> Option<Value> {
-        let function = self.helper(helper)?;
+    /// Calls a function outside for both rows.
+    pub(super) fn each(&mut self, outside: Outside, arguments: &[Value]) -> Option<Value> {
+        let function = self.outside(outside)?;
         let mut lanes = [Value::from_u32(0); 2];
         for (lane, result) in (0_u8..).zip(&mut lanes) {
             let values: Vec<Value> =
@@ -303,7 +303,7 @@ impl Emitter<'_, '_> {
             let call = self.code.ins().call(function, &values);
             *result = *self.code.inst_results(call).first()?;
         }
-        let ty = if helper == Helper::DivideNanos { WIDE } else { NUMBERS };
+        let ty = if outside == Outside::DivideNanos { WIDE } else { NUMBERS };
         Some(self.join(ty, lanes))
     }
 
@@ -313,15 +313,15 @@ impl Emitter<'_, '_> {
         self.code.ins().insertlane(low, lanes[1], 1)
     }
 
-    fn helper(&mut self, helper: Helper) -> Option<FuncRef> {
-        if let Some(known) = self.helpers.get(&helper) {
+    fn outside(&mut self, outside: Outside) -> Option<FuncRef> {
+        if let Some(known) = self.outsides.get(&outside) {
             return Some(*known);
         }
-        let signature = helper.signature(self.module.target_config().default_call_conv);
+        let signature = outside.signature(self.module.target_config().default_call_conv);
         let declared =
-            self.module.declare_function(helper.name(), Linkage::Import, &signature).ok()?;
+            self.module.declare_function(outside.name(), Linkage::Import, &signature).ok()?;
         let function = self.module.declare_func_in_func(declared, self.code.func);
-        self.helpers.insert(helper, function);
+        self.outsides.insert(outside, function);
         Some(function)
     }
 

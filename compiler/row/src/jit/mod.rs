@@ -5,10 +5,10 @@
 
 mod call;
 mod emit;
-mod helper;
 mod layout;
 mod nanos;
 mod numbers;
+mod outside;
 #[cfg(test)]
 mod tests;
 
@@ -28,7 +28,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITMemoryProvider, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError};
 use emit::{Data, Emitter, NUMBERS, Pair, WIDE};
-use helper::Helper;
+use outside::Outside;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -107,8 +107,8 @@ fn draft(graph: &Graph<'_>, layout: &Layout, memory: Option<Memory>) -> Option<D
     }
     let mut builder =
         JITBuilder::with_isa(machine()?.clone(), cranelift_module::default_libcall_names());
-    for helper in Helper::ALL {
-        builder.symbol(helper.name(), helper.address());
+    for outside in Outside::ALL {
+        builder.symbol(outside.name(), outside.address());
     }
     if let Some(memory) = memory {
         builder.memory_provider(memory);
@@ -167,7 +167,7 @@ fn function(
 
     code.switch_to_block(body);
     let &[row] = code.block_params(body) else { return None };
-    let mut emitter = Emitter { code: &mut code, module, helpers: BTreeMap::new() };
+    let mut emitter = Emitter { code: &mut code, module, outsides: BTreeMap::new() };
     let gives = emitter.rows(graph, layout, &inputs, &outputs, row)?;
     let next = code.ins().iadd_imm_u(row, i64::try_from(LANES).ok()?);
     let more = code.ins().icmp(IntCC::UnsignedLessThan, next, rows);

@@ -1,7 +1,7 @@
 //! Instructions over times and durations: sums, differences and products stop at the ends of the range.
 
 use super::emit::{Data, Emitter, NUMBERS, Pair, WIDE};
-use super::helper::Helper;
+use super::outside::Outside;
 use crate::infix::{Compare, Infix};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -86,7 +86,7 @@ impl Emitter<'_, '_> {
             Infix::DivideNanosWhole => {
                 let zero = self.number(0.0);
                 let valid = self.code.ins().fcmp(FloatCC::NotEqual, number, zero);
-                let quotient = self.each(Helper::DivideNanos, &[nanos, number])?;
+                let quotient = self.each(Outside::DivideNanos, &[nanos, number])?;
                 return Some(Pair { data: Data::Nanos(quotient), valid: Some(valid) });
             }
             _ => return None,

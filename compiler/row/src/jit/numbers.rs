@@ -1,7 +1,7 @@
 //! Instructions over floats, whole numbers and sizes.
 
 use super::emit::{Data, Emitter, Pair};
-use super::helper::Helper;
+use super::outside::Outside;
 use crate::infix::Infix;
 use crate::ir::Function;
 use crate::members::Members;
@@ -21,11 +21,11 @@ impl Emitter<'_, '_> {
             Infix::Subtract => (self.code.ins().fsub(a, b), false),
             Infix::Multiply => (self.code.ins().fmul(a, b), false),
             Infix::Divide => (self.code.ins().fdiv(a, b), false),
-            Infix::Remainder => (self.each(Helper::Remainder, &[a, b])?, false),
+            Infix::Remainder => (self.each(Outside::Remainder, &[a, b])?, false),
             Infix::AddWhole => (self.code.ins().fadd(a, b), true),
             Infix::SubtractWhole => (self.code.ins().fsub(a, b), true),
             Infix::MultiplyWhole => (self.code.ins().fmul(a, b), true),
-            Infix::RemainderWhole => (self.each(Helper::Remainder, &[a, b])?, true),
+            Infix::RemainderWhole => (self.each(Outside::Remainder, &[a, b])?, true),
             Infix::ScaleSize => {
                 let product = self.code.ins().fmul(a, b);
                 (self.round(product), true)
@@ -49,7 +49,7 @@ impl Emitter<'_, '_> {
 
     /// A function of one number.
     pub(super) fn number_function(&mut self, function: Function, value: Value) -> Option<Data> {
-        let helper = match function {
+        let outside = match function {
             Function::ToFloat => return Some(Data::Number(value)),
             Function::IsNan => {
                 return Some(Data::Truth(self.code.ins().fcmp(FloatCC::Unordered, value, value)));
@@ -59,16 +59,16 @@ impl Emitter<'_, '_> {
             Function::Ceil => return Some(Data::Number(self.code.ins().ceil(value))),
             Function::Sqrt => return Some(Data::Number(self.code.ins().sqrt(value))),
             Function::Round => return Some(Data::Number(self.round(value))),
-            Function::Exp => Helper::Exp,
-            Function::Ln => Helper::Ln,
-            Function::Log1p => Helper::Log1p,
-            Function::Log10 => Helper::Log10,
-            Function::Sin => Helper::Sin,
-            Function::Cos => Helper::Cos,
-            Function::Tanh => Helper::Tanh,
+            Function::Exp => Outside::Exp,
+            Function::Ln => Outside::Ln,
+            Function::Log1p => Outside::Log1p,
+            Function::Log10 => Outside::Log10,
+            Function::Sin => Outside::Sin,
+            Function::Cos => Outside::Cos,
+            Function::Tanh => Outside::Tanh,
             _ => return None,
         };
-        Some(Data::Number(self.each(helper, &[value])?))
+        Some(Data::Number(self.each(outside, &[value])?))
     }
 
     /// To the nearest whole number, halves away from zero, as `libm::round` does: the largest float below one

@@ -1,6 +1,6 @@
 //! What every kernel holds before it is machine code, and what happens where memory is refused.
 
-use super::{Form, Layout, Memory, call::release, compile, draft, helper::Helper, machine};
+use super::{Form, Layout, Memory, call::release, compile, draft, machine, outside::Outside};
 use crate::choose::{forget_kernels, refuse_memory};
 use crate::graph::Graph;
 use crate::ir::{ColumnRef, Expr, RowFn, Ty};
@@ -55,7 +55,7 @@ fn fault(function: &Function, inst: Inst) -> Option<&'static str> {
         InstructionData::Call { func_ref, .. } => {
             let name = &function.dfg.ext_funcs[func_ref].name;
             let known = matches!(name, ExternalName::User(_));
-            (!known || opcode != Opcode::Call).then_some("calls what is no helper")
+            (!known || opcode != Opcode::Call).then_some("calls what is not known")
         }
         _ if opcode.can_trap() => Some("traps"),
         _ if opcode.is_call() => Some("calls through a pointer"),
@@ -89,8 +89,8 @@ proptest! {
                 prop_assert!(fault.is_none(), "{fault:?}: {}", function.dfg.display_inst(inst));
             }
         }
-        let helpers = function.dfg.ext_funcs.len();
-        prop_assert!(helpers <= Helper::ALL.len());
+        let outsides = function.dfg.ext_funcs.len();
+        prop_assert!(outsides <= Outside::ALL.len());
         release(draft.module);
     }
 }

@@ -7,7 +7,7 @@ use cranelift_codegen::isa::CallConv;
 
 /// A function outside a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Helper {
+pub(crate) enum Outside {
     Exp,
     Ln,
     Log1p,
@@ -20,7 +20,7 @@ pub(crate) enum Helper {
     DivideNanos,
 }
 
-impl Helper {
+impl Outside {
     pub(super) const ALL: [Self; 10] = [
         Self::Exp,
         Self::Ln,
