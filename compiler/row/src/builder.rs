@@ -52,30 +52,28 @@ impl Builder {
         self.settle(from);
     }
 
-    /// Room for `count` more rows, for a kernel to fill, with presence beside it where it gives that.
-    /// `None` for text.
+    /// Where a kernel adds `count` rows, with presence beside them where it gives that. `None` for text.
     #[cfg(feature = "jit")]
     pub(crate) fn room(&mut self, count: usize, optional: bool) -> Option<Place<'_>> {
         let from = self.values.len();
         if optional && self.valid.is_none() {
-            self.valid = Some(vec![true; from]);
+            let mut valid = Vec::with_capacity(self.values.capacity().max(from + count));
+            valid.resize(from, true);
+            self.valid = Some(valid);
         }
-        if let Some(valid) = &mut self.valid {
+        let mut valid = self.valid.as_mut();
+        if !optional && let Some(valid) = valid.take() {
             valid.resize(from + count, true);
         }
-        pad(&mut self.values, count);
         let values = match &mut self.values {
             Values::Float(values) | Values::Int(values) | Values::Size(values) => {
-                Target::Number(values.get_mut(from..)?)
+                Target::Number(values)
             }
-            Values::Bool(values) => Target::Truth(values.get_mut(from..)?),
-            Values::Time(values) | Values::Duration(values) => {
-                Target::Nanos(values.get_mut(from..)?)
-            }
+            Values::Bool(values) => Target::Truth(values),
+            Values::Time(values) | Values::Duration(values) => Target::Nanos(values),
             Values::Str(_) => return None,
         };
-        let valid = self.valid.as_mut().filter(|_| optional);
-        Some(Place { values, valid: valid.and_then(|valid| valid.get_mut(from..)) })
+        Some(Place { values, valid })
     }
 
     /// The column.

@@ -61,6 +61,17 @@ impl Values {
         }
     }
 
+    /// How many rows there is room for; text counts its rows alone.
+    #[cfg(feature = "jit")]
+    pub(crate) fn capacity(&self) -> usize {
+        match self {
+            Self::Float(values) | Self::Int(values) | Self::Size(values) => values.capacity(),
+            Self::Bool(values) => values.capacity(),
+            Self::Str(values) => values.len(),
+            Self::Time(values) | Self::Duration(values) => values.capacity(),
+        }
+    }
+
     /// The type.
     #[must_use]
     pub fn ty(&self) -> Ty {

@@ -8,9 +8,8 @@ use crate::jit::{Form, Kernel, Layout, Place, Source};
 use crate::lane::{Data, Lane};
 use std::ops::Range;
 
-/// Rows that a kernel computes in one call where nothing has to be prepared for it: results are still in the
-/// nearest cache when the next call makes room for more.
-const STRETCH: usize = 2 * BATCH;
+/// Rows that a kernel computes in one call where nothing has to be prepared for it.
+const STRETCH: usize = 64 * BATCH;
 
 /// Computes all outputs of a graph. `None` where kernel and layout are not those of the graph.
 pub(crate) fn run(
@@ -27,7 +26,8 @@ pub(crate) fn run(
     let wanted: Option<Vec<usize>> = prepared.map(Some).chain(rest).collect();
     let schedule = Schedule::of(graph, wanted?);
     let stretch = if schedule.is_empty() { STRETCH } else { BATCH };
-    let blank = Blank::new(stretch + 1);
+    // Columns need no stand-in: a kernel is made for those that have missing rows.
+    let blank = Blank::new(if schedule.is_empty() { 0 } else { stretch + 1 });
     for range in stretches(rows, stretch) {
         let count = range.len();
         let mut lanes = if schedule.is_empty() {

@@ -1,5 +1,6 @@
 //! The functions that rows may call, one batch at a time. An argument that is missing gives missing.
 
+use crate::elementary::Elementary;
 use crate::ir::Function;
 use crate::lane::{Data, Lane, both};
 use crate::number::{map, zip};
@@ -66,13 +67,13 @@ fn number<'a>(function: Function, values: Cow<'a, [f64]>) -> Option<Data<'a>> {
         Function::Ceil => map(values, libm::ceil),
         Function::Round => map(values, libm::round),
         Function::Sqrt => map(values, libm::sqrt),
-        Function::Exp => map(values, libm::exp),
-        Function::Ln => map(values, libm::log),
-        Function::Log1p => map(values, libm::log1p),
-        Function::Log10 => map(values, libm::log10),
-        Function::Sin => map(values, libm::sin),
-        Function::Cos => map(values, libm::cos),
-        Function::Tanh => map(values, libm::tanh),
+        Function::Exp => elementary(Elementary::Exp, values),
+        Function::Ln => elementary(Elementary::Ln, values),
+        Function::Log1p => elementary(Elementary::Log1p, values),
+        Function::Log10 => elementary(Elementary::Log10, values),
+        Function::Sin => elementary(Elementary::Sin, values),
+        Function::Cos => elementary(Elementary::Cos, values),
+        Function::Tanh => elementary(Elementary::Tanh, values),
         Function::ToFloat => return Some(Data::Number(values)),
         Function::IsNan => {
             return Some(Data::truth(values.iter().map(|value| value.is_nan()).collect()));
@@ -80,6 +81,12 @@ fn number<'a>(function: Function, values: Cow<'a, [f64]>) -> Option<Data<'a>> {
         _ => return None,
     };
     Some(Data::number(values))
+}
+
+fn elementary(function: Elementary, values: Cow<'_, [f64]>) -> Vec<f64> {
+    let mut values = values.into_owned();
+    function.all(&mut values);
+    values
 }
 
 fn two<'a>(function: Function, left: Data<'a>, right: Data<'a>) -> Option<Data<'a>> {

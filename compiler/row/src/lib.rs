@@ -43,6 +43,7 @@ mod builder;
 mod choose;
 #[cfg(feature = "jit")]
 mod compiled;
+mod elementary;
 mod encode;
 mod fill;
 mod float;

@@ -33,17 +33,17 @@ pub(crate) enum Source<'a> {
     Nanos(&'a [i64]),
 }
 
-/// Values that a kernel writes.
+/// Values that a kernel adds to.
 pub(crate) enum Target<'a> {
-    Number(&'a mut [f64]),
-    Truth(&'a mut [bool]),
-    Nanos(&'a mut [i64]),
+    Number(&'a mut Vec<f64>),
+    Truth(&'a mut Vec<bool>),
+    Nanos(&'a mut Vec<i64>),
 }
 
-/// Values that a kernel writes, and their presence where it gives that too.
+/// Values that a kernel adds to, and their presence where it gives that too.
 pub(crate) struct Place<'a> {
     pub(crate) values: Target<'a>,
-    pub(crate) valid: Option<&'a mut [bool]>,
+    pub(crate) valid: Option<&'a mut Vec<bool>>,
 }
 
 /// How a kernel gives an output.
@@ -87,7 +87,7 @@ impl Code {
         &self.targets
     }
 
-    /// Computes `rows` rows. False, and nothing is computed, unless forms and lengths fit and there are at
+    /// Adds `rows` rows to the targets. False, and nothing is added, unless forms and lengths fit and there are at
     /// least [`LANES`] rows.
     #[must_use]
     pub(crate) fn run(
@@ -103,16 +103,20 @@ impl Code {
                 .iter()
                 .zip(&self.sources)
                 .all(|(s, form)| s.form() == *form && s.len() >= rows)
-            && targets.iter().zip(&self.targets).all(|(place, gives)| place.fits(*gives, rows));
+            && targets.iter().zip(&self.targets).all(|(place, gives)| place.fits(*gives));
         if !fits {
             return false;
         }
+        targets.iter_mut().for_each(|place| place.reserve(rows));
         // Two rows at a time; where one is left over, the last two once more.
         let even = rows - rows % LANES;
         self.enter(sources, targets, 0, even);
         if even < rows {
             self.enter(sources, targets, rows - LANES, LANES);
         }
+        // SAFETY: every target has room for `rows` more values, and the calls wrote each of them: rows below
+        // `even`, and the last two.
+        targets.iter_mut().for_each(|place| unsafe { place.grow(rows) });
         true
     }
 
@@ -120,9 +124,10 @@ impl Code {
         let sources: Vec<*const u8> = sources.iter().map(|source| source.address(from)).collect();
         let targets: Vec<*mut u8> =
             targets.iter_mut().flat_map(|place| place.addresses(from)).collect();
-        // SAFETY: `run` checked that every slice has the form that the code expects and holds at least
-        // `from + count` values; `count` is a positive multiple of `LANES`. The targets are borrowed
-        // mutably, so nothing else reads or writes them, and truth values are written as 0 or 1 only.
+        // SAFETY: `run` checked that every source has the form that the code expects and holds at least
+        // `from + count` values, and made room for as many more in every target; `count` is a positive multiple of
+        // `LANES`. The targets are borrowed mutably, so nothing else reads or writes them, and truth values are
+        // written as 0 or 1 only.
         unsafe { (self.entry)(sources.as_ptr(), targets.as_ptr(), count) }
     }
 }
@@ -171,18 +176,55 @@ impl Source<'_> {
 }
 
 impl Place<'_> {
-    fn fits(&self, gives: Gives, rows: usize) -> bool {
-        self.values.form() == gives.form
-            && self.values.len() >= rows
-            && self.valid.is_some() == gives.optional
-            && self.valid.as_ref().is_none_or(|valid| valid.len() >= rows)
+    fn fits(&self, gives: Gives) -> bool {
+        self.values.form() == gives.form && self.valid.is_some() == gives.optional
     }
 
-    fn addresses(&mut self, from: usize) -> [*mut u8; 2] {
-        let valid = self.valid.as_deref_mut().and_then(|valid| valid.get_mut(from..));
-        let valid = valid.map_or(std::ptr::null_mut(), |valid| valid.as_mut_ptr().cast());
-        [self.values.address(from), valid]
+    fn reserve(&mut self, rows: usize) {
+        match &mut self.values {
+            Target::Number(values) => values.reserve(rows),
+            Target::Truth(values) => values.reserve(rows),
+            Target::Nanos(values) => values.reserve(rows),
+        }
+        if let Some(valid) = &mut self.valid {
+            valid.reserve(rows);
+        }
     }
+
+    /// Where the new values from number `from` on lie; `from` is at most what was reserved.
+    fn addresses(&mut self, from: usize) -> [*mut u8; 2] {
+        let values = match &mut self.values {
+            Target::Number(values) => room(values, from),
+            Target::Truth(values) => room(values, from),
+            Target::Nanos(values) => room(values, from),
+        };
+        let valid =
+            self.valid.as_deref_mut().map_or(std::ptr::null_mut(), |valid| room(valid, from));
+        [values, valid]
+    }
+
+    /// Takes `rows` more values as written.
+    ///
+    /// # Safety
+    /// There is room for them, and they are written.
+    unsafe fn grow(&mut self, rows: usize) {
+        // SAFETY: the promise of the caller.
+        unsafe {
+            match &mut self.values {
+                Target::Number(values) => values.set_len(values.len() + rows),
+                Target::Truth(values) => values.set_len(values.len() + rows),
+                Target::Nanos(values) => values.set_len(values.len() + rows),
+            }
+            if let Some(valid) = &mut self.valid {
+                valid.set_len(valid.len() + rows);
+            }
+        }
+    }
+}
+
+/// Where the new values from number `from` on lie; `from` is at most what was reserved.
+fn room<T>(values: &mut Vec<T>, from: usize) -> *mut u8 {
+    values.spare_capacity_mut().get_mut(from..).unwrap_or_default().as_mut_ptr().cast()
 }
 
 impl Target<'_> {
@@ -193,23 +235,6 @@ impl Target<'_> {
             Self::Nanos(_) => Form::Nanos,
         }
     }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Number(values) => values.len(),
-            Self::Truth(values) => values.len(),
-            Self::Nanos(values) => values.len(),
-        }
-    }
-
-    /// Where the values from place `from` on lie; `from` is at most the length.
-    fn address(&mut self, from: usize) -> *mut u8 {
-        match self {
-            Self::Number(values) => values.get_mut(from..).unwrap_or_default().as_mut_ptr().cast(),
-            Self::Truth(values) => values.get_mut(from..).unwrap_or_default().as_mut_ptr().cast(),
-            Self::Nanos(values) => values.get_mut(from..).unwrap_or_default().as_mut_ptr().cast(),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -217,14 +242,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_stay_within_their_slices() {
-        let mut numbers = [1.0, 2.0, 3.0];
+    fn addresses_stay_within_what_there_is() {
+        let numbers = [1.0, 2.0, 3.0];
         let source = Source::Number(&numbers);
         assert_eq!(source.address(1), numbers[1..].as_ptr().cast());
         assert_eq!((source.form(), source.len()), (Form::Number, 3));
-        let start: *mut u8 = numbers[2..].as_mut_ptr().cast();
-        let mut target = Target::Number(&mut numbers);
-        assert_eq!(target.address(2), start);
         assert_eq!(Source::Truth(&[true]).form(), Form::Truth);
+        let mut values: Vec<f64> = Vec::with_capacity(8);
+        values.push(1.0);
+        let end: *mut u8 = values[1..].as_mut_ptr().cast();
+        let mut place = Place { values: Target::Number(&mut values), valid: None };
+        assert_eq!(place.addresses(0), [end, std::ptr::null_mut()]);
+        assert_eq!(place.addresses(2)[0], end.wrapping_add(16));
     }
 }

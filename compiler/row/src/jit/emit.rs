@@ -10,7 +10,8 @@ use crate::ir::{Function, Scalar, Ty, UnaryOp};
 use crate::lane::constant;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{
-    ConstantData, Endianness, FuncRef, InstBuilder, MemFlagsData, Type, Value, types,
+    ConstantData, Endianness, FuncRef, InstBuilder, MemFlagsData, StackSlot, StackSlotData,
+    StackSlotKind, Type, Value, types,
 };
 use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::JITModule;
@@ -53,6 +54,8 @@ pub(super) struct Emitter<'f, 'b> {
     pub(super) code: &'f mut FunctionBuilder<'b>,
     pub(super) module: &'f mut JITModule,
     pub(super) outsides: BTreeMap<Outside, FuncRef>,
+    /// Where functions outside find the values of both rows.
+    pub(super) both: Option<StackSlot>,
 }
 
 impl Emitter<'_, '_> {
@@ -296,6 +299,18 @@ impl Emitter<'_, '_> {
     /// Calls a function outside for both rows.
     pub(super) fn each(&mut self, outside: Outside, arguments: &[Value]) -> Option<Value> {
         let function = self.outside(outside)?;
+        if let (true, [both]) = (outside.takes_both(), arguments) {
+            let slot = *self.both.get_or_insert_with(|| {
+                // Two values of eight bytes, at a multiple of sixteen.
+                let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 16, 4);
+                self.code.create_sized_stack_slot(data)
+            });
+            let address = self.code.ins().stack_addr(types::I64, slot, 0);
+            let memory = MemFlagsData::trusted();
+            self.code.ins().store(memory, *both, address, 0);
+            self.code.ins().call(function, &[address]);
+            return Some(self.code.ins().load(NUMBERS, memory, address, 0));
+        }
         let mut lanes = [Value::from_u32(0); 2];
         for (lane, result) in (0_u8..).zip(&mut lanes) {
             let values: Vec<Value> =

@@ -167,7 +167,7 @@ fn function(
 
     code.switch_to_block(body);
     let &[row] = code.block_params(body) else { return None };
-    let mut emitter = Emitter { code: &mut code, module, outsides: BTreeMap::new() };
+    let mut emitter = Emitter { code: &mut code, module, outsides: BTreeMap::new(), both: None };
     let gives = emitter.rows(graph, layout, &inputs, &outputs, row)?;
     let next = code.ins().iadd_imm_u(row, i64::try_from(LANES).ok()?);
     let more = code.ins().icmp(IntCC::UnsignedLessThan, next, rows);

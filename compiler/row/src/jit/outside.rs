@@ -1,6 +1,7 @@
-//! Functions that kernels call: those of the interpreter, one value at a time, so that results are equal bit for
-//! bit. None of them panics.
+//! Functions that kernels call: those of the interpreter, so that results are equal bit for bit. Elementary functions
+//! take both rows at once, the others one after the other. None of them panics.
 
+use crate::elementary;
 use crate::infix::divide_whole;
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
@@ -64,49 +65,57 @@ impl Outside {
         }
     }
 
-    /// Types of the arguments; the result has the type of the first.
+    /// Whether one call takes both rows.
+    pub(super) fn takes_both(self) -> bool {
+        !matches!(self, Self::Pow | Self::Remainder | Self::DivideNanos)
+    }
+
+    /// Types of the arguments, of which the first is that of the result; where it takes both rows, the address of
+    /// their two values, which the results replace.
     pub(super) fn arguments(self) -> &'static [Type] {
         match self {
-            Self::Pow | Self::Remainder => &[types::F64, types::F64],
             Self::DivideNanos => &[types::I64, types::F64],
-            _ => &[types::F64],
+            Self::Pow | Self::Remainder => &[types::F64, types::F64],
+            _ => &[types::I64],
         }
     }
 
     pub(super) fn signature(self, convention: CallConv) -> Signature {
         let mut signature = Signature::new(convention);
         signature.params.extend(self.arguments().iter().map(|ty| AbiParam::new(*ty)));
-        signature.returns.extend(signature.params.first().copied());
+        if !self.takes_both() {
+            signature.returns.extend(signature.params.first().copied());
+        }
         signature
     }
 }
 
-extern "C" fn exp(x: f64) -> f64 {
-    libm::exp(x)
+extern "C" fn exp(both: &mut [f64; 2]) {
+    elementary::exp(both);
 }
 
-extern "C" fn ln(x: f64) -> f64 {
-    libm::log(x)
+extern "C" fn ln(both: &mut [f64; 2]) {
+    elementary::ln(both);
 }
 
-extern "C" fn log1p(x: f64) -> f64 {
-    libm::log1p(x)
+extern "C" fn log1p(both: &mut [f64; 2]) {
+    elementary::log1p(both);
 }
 
-extern "C" fn log10(x: f64) -> f64 {
-    libm::log10(x)
+extern "C" fn log10(both: &mut [f64; 2]) {
+    elementary::log10(both);
 }
 
-extern "C" fn sin(x: f64) -> f64 {
-    libm::sin(x)
+extern "C" fn sin(both: &mut [f64; 2]) {
+    elementary::sin(both);
 }
 
-extern "C" fn cos(x: f64) -> f64 {
-    libm::cos(x)
+extern "C" fn cos(both: &mut [f64; 2]) {
+    elementary::cos(both);
 }
 
-extern "C" fn tanh(x: f64) -> f64 {
-    libm::tanh(x)
+extern "C" fn tanh(both: &mut [f64; 2]) {
+    elementary::tanh(both);
 }
 
 extern "C" fn pow(x: f64, y: f64) -> f64 {

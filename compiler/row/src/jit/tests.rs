@@ -17,7 +17,8 @@ use std::io;
 #[allow(dead_code, reason = "each test program uses a part of this module")]
 mod sample;
 
-/// The address is the list of pointers that the caller gave, or a pointer of that list and the row's offset.
+/// The address is the list of pointers that the caller gave, a pointer of that list and the row's offset, or a slot
+/// for two rows.
 fn is_bound(function: &Function, address: Value) -> bool {
     let given = |value: Value| match function.dfg.value_def(value) {
         ValueDef::Param(block, _) => Some(block) == function.layout.entry_block(),
@@ -33,6 +34,9 @@ fn is_bound(function: &Function, address: Value) -> bool {
     match function.dfg.value_def(address) {
         ValueDef::Result(inst, _) => match function.dfg.insts[inst] {
             InstructionData::Binary { opcode: Opcode::Iadd, args } => listed(args[0]),
+            InstructionData::StackAddr { stack_slot, offset, .. } => {
+                i32::from(offset) == 0 && function.sized_stack_slots[stack_slot].size == 16
+            }
             _ => false,
         },
         _ => given(address),
@@ -163,17 +167,17 @@ fn what_does_not_fit_is_not_run() {
     let graph = Graph::new(&[&function]).unwrap();
     let kernel = compile(&graph, &Layout::of(&graph, &[false]), None).unwrap();
     let (numbers, truths) = ([1.0, 2.0, 3.0], [true; 3]);
-    let run = |source: super::Source<'_>, room: usize, valid: bool, rows: usize| {
-        let (mut out, mut present) = (vec![0.0; room], vec![false; room]);
-        let valid = valid.then_some(&mut present[..]);
+    let run = |source: super::Source<'_>, valid: bool, rows: usize| {
+        let (mut out, mut present) = (vec![7.0], vec![false]);
+        let valid = valid.then_some(&mut present);
         let place = super::Place { values: super::Target::Number(&mut out), valid };
         kernel.run(&[source], &mut [place], rows).then_some(out)
     };
-    assert_eq!(run(super::Source::Number(&numbers), 3, false, 3), Some(vec![1.0, 2.0, 3.0]));
-    assert_eq!(run(super::Source::Number(&numbers), 3, false, 4), None);
-    assert_eq!(run(super::Source::Number(&numbers), 2, false, 3), None);
-    assert_eq!(run(super::Source::Number(&numbers), 3, false, 1), None);
-    assert_eq!(run(super::Source::Number(&numbers), 3, true, 3), None);
-    assert_eq!(run(super::Source::Truth(&truths), 3, false, 3), None);
+    assert_eq!(run(super::Source::Number(&numbers), false, 3), Some(vec![7.0, 1.0, 2.0, 3.0]));
+    assert_eq!(run(super::Source::Number(&numbers), false, 2), Some(vec![7.0, 1.0, 2.0]));
+    assert_eq!(run(super::Source::Number(&numbers), false, 4), None);
+    assert_eq!(run(super::Source::Number(&numbers), false, 1), None);
+    assert_eq!(run(super::Source::Number(&numbers), true, 3), None);
+    assert_eq!(run(super::Source::Truth(&truths), false, 3), None);
     assert_eq!(kernel.gives(), [super::call::Gives { form: Form::Number, optional: false }]);
 }
