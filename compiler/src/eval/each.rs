@@ -6,7 +6,7 @@
 use super::arguments::Given;
 use super::choose::Branch;
 use super::frame::{Frame, Variable, read_of};
-use super::{Evaluator, Origin, Scope, Typed, Value};
+use super::{Evaluator, Scope, Typed, Value};
 use crate::plan::Arg;
 use crate::types::{Type, brief, join};
 use crate::value::Const;
@@ -165,7 +165,7 @@ impl<'a> Evaluator<'a> {
             name: name.to_owned(),
             ty: item,
             of: read_of(&list.value),
-            origin: Rc::new(super::parts::origin_in(&list.value)),
+            origin: Rc::new(super::parts::origin_by_field(&list.value)),
             span,
         };
         let (frame, values) = self.open(vec![variable]);
@@ -225,7 +225,11 @@ impl<'a> Evaluator<'a> {
         fields: &[String],
         binder: &'a Binder,
     ) -> Vec<Variable> {
-        let origin = Rc::new(super::parts::origin_in(list));
+        let whole = Rc::new(super::parts::origin_by_field(list));
+        let origin = |at: usize| match fields.get(at) {
+            Some(field) => Rc::new(whole.field(field)),
+            None => Rc::clone(&whole),
+        };
         let part = |at: usize| match (item, fields.get(at)) {
             (Type::Record(record), Some(field)) => {
                 record.field(field).cloned().unwrap_or(Type::Error)
@@ -237,7 +241,7 @@ impl<'a> Evaluator<'a> {
             name: name.text.clone(),
             ty: part(at),
             of: read_of(list),
-            origin: Rc::clone(&origin),
+            origin: origin(at),
             span: name.span,
         });
         variables.collect()
@@ -349,8 +353,7 @@ impl<'a> Evaluator<'a> {
             Ok([only]) => return Typed { ty, value: only.value },
             Err(lists) => lists,
         };
-        let mut origin = Origin::default();
-        lists.iter().for_each(|list| origin.add(&super::parts::origin_in(list)));
+        let origin = super::parts::origin_of_all(lists.iter());
         let args: Option<Vec<Arg>> =
             lists.into_iter().map(|value| self.arg(&Given { value, span })).collect();
         let Some(args) = args else { return Typed::unknown(ty) };

@@ -136,7 +136,11 @@ impl<'a> Evaluator<'a> {
         let Value::Node(node) = &base.value else { return Typed::unknown(ty) };
         let mut path = node.path.clone();
         path.push(name.to_owned());
-        let value = NodeValue { node: node.node, path, origin: Rc::clone(&node.origin) };
+        let origin = match node.origin.fields.is_empty() {
+            true => Rc::clone(&node.origin),
+            false => Rc::new(node.origin.field(name)),
+        };
+        let value = NodeValue { node: node.node, path, origin };
         Typed { ty, value: Value::Node(Rc::new(value)) }
     }
 

@@ -9,7 +9,7 @@ use super::arguments::Given;
 use super::draft::input;
 use super::{Attributes, Draft, Evaluator, NodeValue, Origin, Place, Typed, Value};
 use crate::key::{Key, plan_input};
-use crate::plan::{Arg, Body, Bound, GIVEN, Input, NodeId, Promise, given};
+use crate::plan::{Arg, Body, Bound, GIVEN, Input, Node, NodeId, Promise, given};
 use crate::types::{Bindings, Type};
 use pipe_grammar::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -227,8 +227,11 @@ impl<'a> Evaluator<'a> {
         let slots: Vec<Input> = bound.chain(captures.iter().copied().cloned()).collect();
         let key_of = |id: NodeId| self.drafts.get(id.0 as usize).map(|draft| draft.key);
         let made = body.make(&slots, number(self.drafts.len()).0, "made", key_of);
-        let keys = kept.iter().filter_map(|at| self.drafts.get(*at)).map(|draft| draft.key);
-        made.nodes.iter().map(|node| node.key).eq(keys)
+        let drafted = kept.iter().filter_map(|at| self.drafts.get(*at)).map(|draft| draft.key);
+        let inner = |node: &Node| node.fused.split_last().map_or(0, |(_, inner)| inner.len());
+        let steps = made.nodes.iter().flat_map(|node| node.fused.iter().take(inner(node)));
+        let made = made.nodes.iter().chain(steps).map(|node| node.key);
+        made.collect::<BTreeSet<Key>>() == drafted.collect()
     }
 
     /// Draft the node of a driver.
@@ -303,32 +306,8 @@ impl<'a> Evaluator<'a> {
 
     /// The value of a driver's node, which carries what the values `like` it carry.
     pub(super) fn driven(&self, node: usize, ty: Type, like: &[&Typed<'a>]) -> Typed<'a> {
-        Self::part_like(node, Vec::new(), ty, like)
-    }
-
-    fn part_like(node: usize, path: Vec<String>, ty: Type, like: &[&Typed<'a>]) -> Typed<'a> {
-        let mut origin = Origin::default();
-        for value in like {
-            origin.add(&super::parts::origin_in(value));
-        }
-        let record_of = |value: &&Typed<'a>| match &value.value {
-            Value::Record(fields) => Some(Rc::clone(fields)),
-            _ => None,
-        };
-        let fields: Option<Vec<_>> = like.iter().map(record_of).collect();
-        if let (Type::Record(record), Some(fields)) = (&ty, fields)
-            && !origin.rows.parts.is_empty()
-        {
-            let parts = record.fields.iter().map(|(name, ty)| {
-                let like: Vec<&Typed<'a>> =
-                    fields.iter().filter_map(|fields| fields.get(name)).collect();
-                let path = path.iter().cloned().chain([name.to_string()]).collect();
-                (Rc::clone(name), Self::part_like(node, path, ty.clone(), &like))
-            });
-            let parts = Rc::new(parts.collect());
-            return Typed { ty, value: Value::Record(parts) };
-        }
-        let node = NodeValue { node, path, origin: Rc::new(origin) };
+        let origin = Rc::new(super::parts::origin_of_all(like.iter().copied()));
+        let node = NodeValue { node, path: Vec::new(), origin };
         Typed { ty, value: Value::Node(Rc::new(node)) }
     }
 }

@@ -231,14 +231,15 @@ impl<'a> Evaluator<'a> {
             .fit(it.init.value.clone(), &ty, &mut crate::types::Bindings::default(), init_span)
             .unwrap_or(it.init.value);
         let init = self.materialised(init, init_span);
-        let mut origin = super::parts::origin_in(&init);
+        let first = super::parts::origin_by_field(&init);
+        let mut origin = first.clone();
         let (step_frame, next, step_arg) = loop {
             let before = origin.clone();
             let (frame, value) = self.state_body(&it.step, &ty, &init, &origin);
             let span = body_span(&it.step.0, it.step.1);
             let (value, arg) = self.result_in(&frame, value, &ty, span)?;
-            origin.add(&super::parts::origin_in(&value));
-            if origin == before || before != super::parts::origin_in(&init) {
+            origin.join(&super::parts::origin_by_field(&value));
+            if origin == before || before != first {
                 break (frame, value, arg);
             }
         };

@@ -23,8 +23,10 @@ impl<'a> Evaluator<'a> {
         let subject =
             call.native.params.first().map(|param| param.name.clone()).unwrap_or_default();
         let span = call.site.span;
+        let is_result = |given: &Given<'a>| matches!(given.value.value, Value::Node(_));
+        let other = call.values.get("other").filter(|_| name == "zip").is_some_and(is_result);
         let given = call.values.get(&subject).cloned();
-        if let Some(list) = given.filter(|given| matches!(given.value.value, Value::Node(_))) {
+        if let Some(list) = given.filter(|given| other || is_result(given)) {
             return self.list_in_run(name, call, list, plain);
         }
         let Some(items) = self.items(call, &subject) else { return Typed::unknown(plain) };
@@ -250,7 +252,7 @@ impl<'a> Evaluator<'a> {
         if !self.drafting() || self.in_row > 0 {
             return Typed::unknown(ty);
         }
-        let mut origin = super::parts::origin_in(&list);
+        let mut origin = super::parts::origin_by_field(&list);
         if op == "value.pick" {
             origin.selected.extend(self.selection(&keys, span));
         }
@@ -291,6 +293,22 @@ impl<'a> Evaluator<'a> {
                 let list = list.value;
                 self.ordered("value.sort", list.clone(), list, None, plain, span)
             }
+            "reverse" => {
+                let origin = super::parts::origin_by_field(&list.value);
+                self.relisted("value.reverse", vec![("list", list)], plain, origin, span)
+            }
+            "enumerate" => {
+                let origin = by_name([("index", None), ("item", Some(&list))]);
+                self.relisted("value.enumerate", vec![("list", list)], plain, origin, span)
+            }
+            "zip" => {
+                let Some(other) = call.values.get("other").cloned() else {
+                    return Typed::unknown(plain);
+                };
+                let origin = by_name([("first", Some(&list)), ("second", Some(&other))]);
+                let lists = vec![("list", list), ("other", other)];
+                self.relisted("value.zip", lists, plain, origin, span)
+            }
             "concat" => {
                 let other =
                     call.native.params.get(1).and_then(|param| call.values.get(&param.name));
@@ -308,6 +326,26 @@ impl<'a> Evaluator<'a> {
                 self.fail(problem.help("walk it with `for`, or ask for its `list.length`, `list.first`, `list.sort_by` or `list.max_by`"))
             }
         }
+    }
+
+    /// A list that is another one in a new form.
+    fn relisted(
+        &mut self,
+        op: &str,
+        lists: Vec<(&str, Given<'a>)>,
+        ty: Type,
+        origin: super::Origin,
+        span: Span,
+    ) -> Typed<'a> {
+        if !self.drafting() || self.in_row > 0 {
+            return Typed::unknown(ty);
+        }
+        let mut args = BTreeMap::new();
+        for (name, list) in lists {
+            let Some(arg) = self.arg(&list) else { return Typed::unknown(ty) };
+            args.insert(name.to_owned(), arg);
+        }
+        self.own_call(op, args, ty, origin, span)
     }
 
     fn summary(&mut self, by: &str, list: &Given<'a>, ty: Type, span: Span) -> Typed<'a> {
@@ -332,7 +370,7 @@ impl<'a> Evaluator<'a> {
         if !self.drafting() || self.in_row > 0 {
             return Typed::unknown(item);
         }
-        let origin = super::parts::origin_in(&list.value);
+        let origin = super::parts::origin_by_field(&list.value);
         let Some(arg) = self.arg(list) else { return Typed::unknown(item) };
         let at = Arg::Const(Const::Int(at));
         let args = BTreeMap::from([("list".to_owned(), arg), ("at".to_owned(), at)]);
@@ -387,6 +425,17 @@ fn summary_type(name: &str, item: &Type) -> Option<Type> {
         Type::of_scalar(ty, false)
     };
     Some(if optional { ty.optional() } else { ty })
+}
+
+/// What the records of a list hold whose fields are items of other lists.
+fn by_name<const N: usize>(fields: [(&str, Option<&Given<'_>>); N]) -> super::Origin {
+    let mut whole = super::Origin::default();
+    for (name, list) in fields {
+        let field = list.map(|list| super::parts::origin_by_field(&list.value)).unwrap_or_default();
+        whole.add(&field);
+        whole.fields.insert(name.into(), field);
+    }
+    whole
 }
 
 fn pair<'a>(first: &str, a: Typed<'a>, second: &str, b: Typed<'a>) -> Typed<'a> {

@@ -265,6 +265,29 @@ pub(super) fn origin_in(value: &Typed<'_>) -> Origin {
     origin
 }
 
+/// What a value holds and was fitted on, each field of a record apart; the items of a list are taken together.
+pub(super) fn origin_by_field(value: &Typed<'_>) -> Origin {
+    match &value.value {
+        Value::Node(node) => (*node.origin).clone(),
+        Value::List(items) => origin_of_all(items.iter()),
+        Value::Record(fields) => {
+            let mut whole = origin_in(value);
+            let fields = fields.iter();
+            whole.fields =
+                fields.map(|(name, field)| (Rc::clone(name), origin_by_field(field))).collect();
+            whole
+        }
+        _ => Origin::default(),
+    }
+}
+
+/// What a value holds that is one of these, or has them as items.
+pub(super) fn origin_of_all<'v, 'a: 'v>(values: impl Iterator<Item = &'v Typed<'a>>) -> Origin {
+    let mut all = Origin::default();
+    values.for_each(|value| all.join(&origin_by_field(value)));
+    all
+}
+
 fn gather(value: &Typed<'_>, origin: &mut Origin) {
     match &value.value {
         Value::Node(node) => {

@@ -52,6 +52,8 @@ pub(crate) struct Origin {
     pub(crate) fitted: Seen,
     /// Parts on which it was chosen among others, and where.
     pub(crate) selected: BTreeMap<Part, Span>,
+    /// Of a record, or a list of records: what each field holds, where that is known apart.
+    pub(crate) fields: BTreeMap<Rc<str>, Origin>,
 }
 
 /// Sources and parts of them.
@@ -82,6 +84,44 @@ impl std::fmt::Display for Part {
 }
 
 impl Origin {
+    /// What a value holds that may be this one or another, in its fields as in the whole.
+    pub(crate) fn join(&mut self, other: &Self) {
+        if other.is_empty() {
+            return;
+        }
+        if self.is_empty() {
+            self.clone_from(other);
+            return;
+        }
+        let mut fields = BTreeMap::new();
+        if !self.fields.is_empty() && !other.fields.is_empty() {
+            for name in self.fields.keys().chain(other.fields.keys()) {
+                let mut field = self.field(name);
+                field.join(&other.field(name));
+                fields.insert(Rc::clone(name), field);
+            }
+        }
+        self.add(other);
+        self.fields = fields;
+    }
+
+    /// What a field of it holds; the choice of a record is one of its fields too.
+    pub(crate) fn field(&self, name: &str) -> Self {
+        match self.fields.get(name) {
+            Some(field) => {
+                let mut field = field.clone();
+                field.selected.extend(self.selected.clone());
+                field
+            }
+            None => Self { fields: BTreeMap::new(), ..self.clone() },
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.fitted.is_empty() && self.selected.is_empty()
+    }
+
+    /// Have what another has, as a whole.
     pub(crate) fn add(&mut self, other: &Self) {
         self.rows.add(&other.rows);
         self.fitted.add(&other.fitted);

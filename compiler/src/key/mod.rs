@@ -207,10 +207,16 @@ impl KeyFields {
         changes
     }
 
-    /// What is read from outside, by place: a step's own inputs, or those of the first step that runs as one with it.
+    /// What is read from outside, by step and place: the table of the first step that runs as one with others, and what the
+    /// functions of each step read.
     #[must_use]
-    pub fn reads(&self) -> &BTreeMap<String, String> {
-        &self.steps.first().unwrap_or(self).inputs
+    pub fn reads(&self) -> BTreeMap<(usize, &str), &str> {
+        let mut reads = BTreeMap::new();
+        for (at, step) in self.steps.iter().chain([self]).enumerate() {
+            let outside = step.inputs.iter().filter(|(place, _)| at == 0 || *place != "table");
+            reads.extend(outside.map(|(place, key)| ((at, place.as_str()), key.as_str())));
+        }
+        reads
     }
 }
 
@@ -244,20 +250,22 @@ pub fn action_fields(
 
 /// The fields of a node, or of the last step of a fused one, whose table is named by the key of the step before it.
 fn node_fields(node: &Node, input: impl Fn(&Input) -> Option<String>) -> Option<KeyFields> {
-    let own = |node: &Node, table: Option<&String>| {
-        let read = |read: &Input| table.cloned().or_else(|| input(read));
+    let own = |node: &Node, table: Option<String>| {
         let tool = node.tool.as_deref().map(String::as_str);
-        KeyFields::of(&node.op, node.version, tool, &node.args, &node.nokey, read)
+        let mut fields =
+            KeyFields::of(&node.op, node.version, tool, &node.args, &node.nokey, &input)?;
+        fields.inputs.extend(table.map(|table| ("table".to_owned(), table)));
+        Some(fields)
     };
     let Some((last, inner)) = node.fused.split_last() else { return own(node, None) };
     let mut table = None;
     let mut steps = Vec::with_capacity(inner.len());
     for step in inner {
-        let fields = own(step, table.as_ref())?;
+        let fields = own(step, table)?;
         table = Some(fields.key().to_string());
         steps.push(fields);
     }
-    Some(KeyFields { steps, ..own(last, table.as_ref())? })
+    Some(KeyFields { steps, ..own(last, table)? })
 }
 
 struct Encoder(blake3::Hasher);

@@ -19,7 +19,8 @@ pub const GIVEN: &str = "value.given";
 pub struct Body {
     /// Names of the variables that the driver binds, for labels; slot `i` is variable `i`.
     pub bound: Vec<String>,
-    /// Nodes in topological order, numbered from 0: an [`Arg::Input`] reads one of these, an [`Arg::Bound`] a slot.
+    /// Nodes in topological order, numbered from 0: an [`Arg::Input`] reads one of these, an [`Arg::Bound`] a slot. Chains of
+    /// row ops are one node here too.
     pub nodes: Vec<Node>,
     /// The value of the body.
     pub result: Arg,
@@ -63,12 +64,17 @@ impl Body {
             let dot = if node.name.is_empty() || node.name.starts_with('[') { "" } else { "." };
             let name = format!("{label}{dot}{}", node.name);
             let mut made = Node { id, name, args, ..node.clone() };
+            for step in &mut made.fused {
+                step.args.update(|arg| Some(place(arg)));
+            }
             let local = |id: NodeId| match id.0.checked_sub(first) {
                 Some(at) => nodes.get(at as usize).map(|node| node.key),
                 None => key_of(id),
             };
             if let Some(fields) = key::plan_fields(&made, local) {
                 made.key = fields.key();
+                let steps = fields.steps.iter().map(KeyFields::key).chain([made.key]);
+                made.fused.iter_mut().zip(steps).for_each(|(step, key)| step.key = key);
             }
             nodes.push(made);
         }

@@ -1,7 +1,7 @@
 //! From drafts to the plan: what nothing needs is dropped, the rest is numbered and named.
 
 use super::annotate::{annotate, resources};
-use super::fuse::fuse;
+use super::fuse::{fuse, fuse_body};
 use super::{Annotations, Arg, Body, Input, Node, NodeId, Plan, Root, Shared};
 use crate::eval::{Draft, DraftPlace, ParamInfo};
 use crate::host::Machine;
@@ -88,7 +88,9 @@ pub(crate) fn body(
         }
         nodes.push(node);
     }
-    Body { bound, nodes, result: placed(result, place) }
+    let mut body = Body { bound, nodes, result: placed(result, place) };
+    fuse_body(&mut body);
+    body
 }
 
 /// An argument with something else in place of each input.

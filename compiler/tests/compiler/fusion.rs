@@ -148,3 +148,47 @@ fn other_data_changes_what_the_first_step_reads() {
     assert_ne!(old.reads(), new.reads());
     assert_ne!(old.key(), new.key());
 }
+
+#[test]
+fn a_chain_in_a_body_is_one_node_too() {
+    let program = "let t = data.read(\"metrics.csv\")
+check good = t.rows > 3
+let hosts = if good { [\"a\", \"b\"] } else { [\"c\"] }
+let busy = for host in hosts {
+  let mine = t |> data.filter(row => row.host == host) |> data.derive(load: row => row.cpu * 2.0)
+  mine |> data.filter(row => row.load > 0.1)
+}
+output all = data.concat(busy)\n";
+    let whole = plan(program);
+    let busy = whole.nodes.iter().find(|node| node.name == "busy").expect("the loop");
+    let Some(Arg::Body(body)) = busy.args.get("body") else { panic!("{:?}", busy.args) };
+    let [node] = body.nodes.as_slice() else { panic!("{:?}", body.nodes) };
+    assert_eq!(explain::shown_op(node), "filter, derive, filter in one pass");
+    let apart = plan(&program.replace(
+        "  mine |> data.filter",
+        "  let n = mine.rows\n  mine |> data.filter(row => row.load < n) |> data.filter",
+    ));
+    let step = |plan: &Plan| {
+        let busy = plan.nodes.iter().find(|node| node.name == "busy").expect("the loop");
+        let Some(Arg::Body(body)) = busy.args.get("body") else { panic!("{:?}", busy.args) };
+        body.nodes.first().map(|node| (explain::shown_op(node), node.key))
+    };
+    let mine = node.fused.get(1).map(|step| step.key);
+    assert_eq!(step(&apart), Some(("filter, derive in one pass".into(), mine.expect("a step"))));
+}
+
+#[test]
+fn a_step_may_read_single_results() {
+    let program = "let t = data.read(\"metrics.csv\")
+let busy = t |> data.filter(row => row.cpu > 0.1)
+output scored = busy |> data.derive(n: row => row.cpu * t.rows) |> data.select([\"n\"])\n";
+    let alone = plan(program);
+    assert_eq!(outline(&alone), ["t = data.read", "scored = filter, derive, select in one pass"]);
+    let apart = plan(&format!("{program}check some = busy.rows > 0\n"));
+    let key = |plan: &Plan| keys(plan).get("scored").cloned();
+    assert_eq!(key(&alone), key(&apart));
+    let reads = fields(&alone, "scored");
+    let places: Vec<_> =
+        reads.reads().into_keys().map(|(at, place)| format!("{at} {place}")).collect();
+    assert_eq!(places, ["0 table", "1 columns.n[0]"]);
+}

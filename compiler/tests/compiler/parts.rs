@@ -56,3 +56,49 @@ fn a_part_that_does_not_exist() {
     assert!(text.contains("fix: tset -> test"), "{text}");
     assert!(text.contains("help: take one of its parts: train, test"), "{text}");
 }
+
+const PARTS: &str = "let t = data.read(\"metrics.csv\")
+check good = t.rows > 3
+let hosts = if good { [\"a\", \"b\"] } else { [\"a\"] }
+let made = for host in hosts {
+  let parts = t |> data.filter(row => row.host == host) |> data.split(by: \"time\", train: 0.5, test: 0.5)
+  { train: parts.train, rest: parts.test }
+}\n";
+
+/// What a list of records holds is known field by field, also when the run makes the list.
+#[test]
+fn fields_of_records_in_a_list_are_told_apart() {
+    for honest in [
+        "output a = for one in made {
+  detect.robust_z(one.train, columns: [\"cpu\"]) |> detect.score(data: one.rest)
+}\n",
+        "let last = list.last(made)
+output a = detect.robust_z(last.train, columns: [\"cpu\"]) |> detect.score(data: last.rest)\n",
+        "output a = for (at, one) in list.enumerate(list.reverse(made)) {
+  detect.robust_z(one.train, columns: [\"cpu\"]) |> detect.score(data: one.rest)
+}\n",
+        "let fitted = for one in made { detect.robust_z(one.train, columns: [\"cpu\"]) }
+output a = for (one, detector) in list.zip(made, fitted) { detector |> detect.score(data: one.rest) }\n",
+        "let best = list.max_by(made, key: one => one.train.rows)
+output a = detect.robust_z(best.train, columns: [\"cpu\"]) |> detect.score(data: best.rest)\n",
+    ] {
+        let text = check(&format!("{PARTS}{honest}"));
+        assert_eq!(text, "", "{honest}");
+    }
+    for (wrong, code) in [
+        ("output a = for one in made { detect.robust_z(one.rest, columns: [\"cpu\"]) }\n", "fit_on_test"),
+        (
+            "let fitted = for one in made { detect.robust_z(one.train, columns: [\"cpu\"]) }
+output a = for (one, detector) in list.zip(made, fitted) { detector |> detect.score(data: one.train) }\n",
+            "scored_on_fitted",
+        ),
+        (
+            "let either = if good { { train: t, rest: t } } else { list.first(made) }
+output a = detect.robust_z(either.rest, columns: [\"cpu\"])\n",
+            "fit_on_test",
+        ),
+    ] {
+        let text = check(&format!("{PARTS}{wrong}"));
+        assert!(text.contains(code), "{wrong}{text}");
+    }
+}

@@ -66,6 +66,19 @@ fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut Vec<String>) -> i
     Ok(())
 }
 
+/// Size of what lies at `path`, a file or the files below a folder; nothing is opened.
+///
+/// # Errors
+/// When it cannot be looked at or holds something that is neither file nor folder.
+pub fn size(path: &Path) -> io::Result<u64> {
+    let about = path.metadata()?;
+    if !about.is_dir() {
+        return Ok(about.len());
+    }
+    let lengths = folder_files(path)?.into_iter().map(|name| Ok(path.join(name).metadata()?.len()));
+    lengths.sum()
+}
+
 /// What lies at a path: digest, size and names of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {

@@ -230,7 +230,7 @@ fn collected(
             .help("Correct the path, or let the program write it; paths are relative to the folder that it runs in."));
     }
     let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-    let (_, bytes) = content::file_digest(&whole).unwrap_or_default();
+    let bytes = content::size(&whole).map_err(|error| unusable(name, path, &error))?;
     let meta = BTreeMap::from([(
         "bytes".to_owned(),
         Value::Int(i64::try_from(bytes).unwrap_or(i64::MAX)),
@@ -238,6 +238,13 @@ fn collected(
     let kept = context.scratch(name)?;
     fs::rename(&whole, &kept).map_err(|error| cannot("move", &whole, &error))?;
     context.adopt(&kept, "file", &ending, meta)
+}
+
+fn unusable(name: &str, path: &Path, error: &io::Error) -> OpError {
+    let message =
+        format!("`outputs.{name}` ({}) cannot be kept as it is: {error}.", path.display());
+    OpError::new("run::exec_output", message)
+        .help("An output is a file, or a folder of files and folders without links.")
 }
 
 fn cannot(what: &str, path: &Path, error: &io::Error) -> OpError {
@@ -294,6 +301,32 @@ mod tests {
             matches!(fields.get("count"), Some(Value::Str(text)) if text.trim() == "2"),
             "{fields:?}"
         );
+    }
+
+    #[test]
+    fn outputs_tell_their_size_and_a_folder_is_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let context = Standalone::new(folder.path().join("scratch"));
+        let run = |script: &str| {
+            let outputs = Value::record([("all", Value::Str("all".to_owned()))]);
+            let args =
+                Args::of([("argv", texts(&["/bin/sh", "-c", script])), ("outputs", outputs)]);
+            Exec(Programs::Allowed).run(&args, &context)
+        };
+        let bytes = |made: Result<Value, OpError>| {
+            let Ok(Value::Record(fields)) = made else { unreachable!("{made:?}") };
+            let Some(Value::Artifact(all)) = fields.get("all") else { unreachable!("{fields:?}") };
+            (all.meta.get("bytes").cloned(), all.bytes, all.files.clone())
+        };
+        let made = bytes(run("printf 12345 > all"));
+        assert_eq!(made, (Some(Value::Int(5)), 5, Vec::new()));
+        let made = bytes(run("mkdir -p all/deep; printf 123 > all/a; printf 4567 > all/deep/b"));
+        let files = ["a", "deep/b"].map(str::to_owned).to_vec();
+        assert_eq!(made, (Some(Value::Int(7)), 7, files));
+        assert_eq!(bytes(run("mkdir all")).0, Some(Value::Int(0)));
+        let error = run("mkdir all; ln -s /etc all/etc").unwrap_err();
+        assert_eq!(error.code, "run::exec_output");
+        assert!(error.message.contains("etc is neither a file nor a folder"), "{error}");
     }
 
     #[test]

@@ -146,10 +146,13 @@ impl<'p> Growing<'p> {
         let mut places: Vec<NodeId> = Vec::with_capacity(made.nodes.len());
         for mut node in made.nodes {
             node.id = self.next_id()?;
-            node.args.update(|arg| {
-                let mut arg = arg.clone();
-                moved(&mut arg, first, &places).then_some(arg)
-            });
+            let steps = node.fused.iter_mut().map(|step| &mut step.args);
+            for args in steps.chain([&mut node.args]) {
+                args.update(|arg| {
+                    let mut arg = arg.clone();
+                    moved(&mut arg, first, &places).then_some(arg)
+                });
+            }
             // Groups are numbered within the body, and the plan has numbers of its own.
             node.runs.group = None;
             places.push(NodeId(self.add(node, true) as u32));

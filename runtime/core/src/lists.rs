@@ -30,13 +30,16 @@ impl Op for Plain {
 /// The ops of this module.
 #[must_use]
 pub(crate) fn ops() -> Vec<Box<dyn Op>> {
-    let ops: [(&'static str, fn(&Args) -> Result<Value, OpError>); 6] = [
+    let ops: [(&'static str, fn(&Args) -> Result<Value, OpError>); 9] = [
         ("value.concat", concat),
         ("value.present", |args| Ok(Value::Bool(*args.value("value")? != Value::None))),
         ("value.item", item),
         ("value.summary", summary),
         ("value.pick", pick),
         ("value.sort", sort),
+        ("value.reverse", reverse),
+        ("value.enumerate", enumerate),
+        ("value.zip", zip),
     ];
     ops.into_iter().map(|(name, run)| Box::new(Plain { name, run }) as Box<dyn Op>).collect()
 }
@@ -50,6 +53,31 @@ fn concat(args: &Args) -> Result<Value, OpError> {
         }
     }
     Ok(Value::List(all))
+}
+
+fn reverse(args: &Args) -> Result<Value, OpError> {
+    Ok(Value::List(args.list("list")?.iter().rev().cloned().collect()))
+}
+
+fn enumerate(args: &Args) -> Result<Value, OpError> {
+    let pair = |(index, item): (i64, &Value)| {
+        Value::record([("index", Value::Int(index)), ("item", item.clone())])
+    };
+    Ok(Value::List((0..).zip(args.list("list")?).map(pair).collect()))
+}
+
+fn zip(args: &Args) -> Result<Value, OpError> {
+    let (list, other) = (args.list("list")?, args.list("other")?);
+    if list.len() != other.len() {
+        let message =
+            format!("The lists of `list.zip` have {} and {} items.", list.len(), other.len());
+        return Err(OpError::new("run::argument", message)
+            .help("Make both from one list, with `for`, so that they have the same length."));
+    }
+    let pair = |(first, second): (&Value, &Value)| {
+        Value::record([("first", first.clone()), ("second", second.clone())])
+    };
+    Ok(Value::List(list.iter().zip(other).map(pair).collect()))
 }
 
 fn item(args: &Args) -> Result<Value, OpError> {
@@ -306,6 +334,22 @@ mod tests {
         assert_eq!(of(ints(&[i64::MAX, 1]), "sum").unwrap_err().code, "run::arithmetic");
         assert_eq!(of(ints(&[]), "mean").unwrap_err().code, "run::argument");
         assert_eq!(of(words(&["a", "b"]), "sum").unwrap_err().code, "run::argument");
+    }
+
+    #[test]
+    fn lists_in_a_new_form() {
+        let backwards = call("value.reverse", [("list", ints(&[1, 2, 3]))]);
+        assert_eq!(backwards, Ok(ints(&[3, 2, 1])));
+        let pair = |a, b, x, y| Value::record([(a, x), (b, y)]);
+        let word = |word: &str| Value::Str(word.to_owned());
+        let numbered = |at, item| pair("index", "item", Value::Int(at), word(item));
+        let counted = call("value.enumerate", [("list", words(&["a", "b"]))]);
+        assert_eq!(counted, Ok(Value::List(vec![numbered(0, "a"), numbered(1, "b")])));
+        let zip = |other| call("value.zip", [("list", words(&["a", "b"])), ("other", other)]);
+        let both = |first, second| pair("first", "second", word(first), Value::Int(second));
+        assert_eq!(zip(ints(&[7, 8])), Ok(Value::List(vec![both("a", 7), both("b", 8)])));
+        assert_eq!(zip(ints(&[7])).unwrap_err().code, "run::argument");
+        assert_eq!(call("value.enumerate", [("list", ints(&[]))]), Ok(ints(&[])));
     }
 
     #[test]

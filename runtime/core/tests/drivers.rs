@@ -12,7 +12,7 @@ use pipe_runtime::states::{Expected, States, states, why};
 use pipe_runtime::value::Value;
 use pipe_runtime::{Cancel, Registry, RunOptions};
 use support::{
-    Counter, Place, PlanBuilder, Ran, body, here, hundreds, int, list, op, registry, slot, text,
+    Counter, Place, PlanBuilder, Ran, body, hundreds, int, list, op, registry, slot, text,
 };
 
 fn output(place: &Place, name: &str) -> String {
@@ -425,7 +425,7 @@ fn what_runs_each_time_does_so_within_a_body() {
     let mut plan = PlanBuilder::new();
     let values = plan.node("values", "list", &[("of", list([int(1), int(2)]))]);
     let inside = body(&["n"], |inside| {
-        let runs = Annotations { effect: true, ..here() };
+        let runs = Annotations { effect: true, ..Annotations::light() };
         inside.node_with("told", "number", &[("value", slot(0))], runs);
         slot(0)
     });

@@ -10,7 +10,7 @@ use pipe_runtime::op::OpError;
 use pipe_runtime::value::Value;
 use pipe_runtime::{Cancel, Machine, Registry, RunOptions};
 use std::sync::{Arc, Barrier};
-use support::{Counter, Place, PlanBuilder, field, file, here, int, op, registry, text};
+use support::{Counter, Place, PlanBuilder, field, file, int, op, registry, text};
 
 /// a = value, b = a / 2, c = b + 1, output c.
 fn halves(value: i64) -> PlanBuilder {
@@ -98,7 +98,7 @@ fn threads_are_not_overcommitted() {
     }));
     let mut plan = PlanBuilder::new();
     for at in 0..4 {
-        let runs = Annotations { threads: 2, ..here() };
+        let runs = Annotations { threads: 2, ..Annotations::light() };
         let node = plan.node_with(&format!("n{at}"), "wide", &[("value", int(at))], runs);
         plan.output(&format!("n{at}"), node);
     }
@@ -160,7 +160,7 @@ fn only_transient_errors_are_tried_again() {
             Err(OpError { transient, ..OpError::new("run::net", "No answer.") })
         }));
     }
-    let runs = Annotations { retry: 2, ..here() };
+    let runs = Annotations { retry: 2, ..Annotations::light() };
     let mut plan = PlanBuilder::new();
     let node = plan.node_with("n", "flaky", &[], runs.clone());
     plan.output("n", node);
@@ -183,7 +183,7 @@ fn time_limits_stop_an_op() {
         Err(OpError::cancelled())
     }));
     let mut plan = PlanBuilder::new();
-    let runs = Annotations { timeout: Some(20_000_000), ..here() };
+    let runs = Annotations { timeout: Some(20_000_000), ..Annotations::light() };
     let node = plan.node_with("slow", "endless", &[], runs);
     plan.output("slow", node);
     let error = place.run(&plan.0, &registry).error("slow");
@@ -242,7 +242,7 @@ fn what_is_never_cached_runs_each_time_and_what_reads_it_is_cut_off() {
     let (place, counter) = (Place::new(), Counter::default());
     let registry = registry(&counter);
     let mut plan = PlanBuilder::new();
-    let runs = Annotations { cache: false, ..here() };
+    let runs = Annotations { cache: false, ..Annotations::light() };
     let now = plan.node_with("now", "number", &[("value", int(7))], runs);
     let half = plan.node("half", "half", &[("of", now)]);
     plan.output("half", half);

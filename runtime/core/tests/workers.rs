@@ -10,12 +10,12 @@ use pipe_runtime::events::{Event, NodeState};
 use pipe_runtime::value::Value;
 use pipe_runtime::{Registry, RunOptions, worker};
 use std::path::Path;
-use support::{Place, PlanBuilder, Ran, here, int, op, text};
+use support::{Place, PlanBuilder, Ran, int, op, text};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pipe-runtime-test");
 
 fn torch() -> Annotations {
-    Annotations { worker: Worker::Torch, threads: 2, ..here() }
+    Annotations { worker: Worker::Torch, threads: 2, ..Annotations::light() }
 }
 
 fn options(place: &Place) -> RunOptions {

@@ -54,8 +54,9 @@ Look at what the program does, then run with `--allow exec`.",
     ),
     page(
         "run::exec_output",
-        "an output that an external program did not write",
-        "Every output that is declared has to be there when the program ends.
+        "an output that an external program did not write, or not as it can be kept",
+        "Every output that is declared has to be there when the program ends, as a file, or as a folder of files and folders
+without links.
 
   let made = exec([\"true\"], outputs: { page: \"page.html\" })
 

@@ -81,15 +81,13 @@ fn changed_inputs(
     now: &KeyFields,
 ) -> Vec<String> {
     let mut names = Vec::new();
+    let (earlier, inputs) = (before.reads(), node.inputs());
     // With equal keys of the steps before, a step alone and one that runs as one with others read the same.
     let same = before.inputs == now.inputs;
     for (place, key) in now.reads() {
-        if same || before.reads().get(place) == Some(key) {
+        if same || earlier.get(&place) == Some(&key) {
             continue;
         }
-        let argument = place.split(['.', '[']).next().unwrap_or(place);
-        let mut inputs = Vec::new();
-        node.args.get(argument).into_iter().for_each(|arg| arg.inputs(&mut inputs));
         let read = inputs.iter().filter_map(|input| nodes.get(input.node.0 as usize));
         let matching = read.filter(|input| key.starts_with(&input.key.to_string()));
         for input in matching {

@@ -10,8 +10,7 @@
 
 use pipe_compiler::key::Key;
 use pipe_compiler::plan::{
-    Annotations, Arg, Body, Bound, FileArg, Input, Node, NodeId, Plan, Promise, Root, RootKind,
-    Worker,
+    Annotations, Arg, Body, Bound, FileArg, Input, Node, NodeId, Plan, Root, RootKind,
 };
 use pipe_compiler::value::Const;
 use pipe_runtime::events::{Event, NodeState};
@@ -65,27 +64,6 @@ impl Counter {
     }
 }
 
-pub fn here() -> Annotations {
-    Annotations {
-        worker: Worker::Here,
-        threads: 1,
-        gpu: 0,
-        device: "cpu".to_owned(),
-        memory: None,
-        estimate: None,
-        exclusive: false,
-        level: 0,
-        group: None,
-        critical: false,
-        retry: 0,
-        timeout: None,
-        cache: true,
-        promise: Promise::Exact,
-        streamable: false,
-        effect: false,
-    }
-}
-
 /// Builds a plan node by node, with keys.
 pub struct PlanBuilder(pub Plan);
 
@@ -101,7 +79,7 @@ impl PlanBuilder {
     }
 
     pub fn node(&mut self, name: &str, op: &str, args: &[(&str, Arg)]) -> Arg {
-        self.node_with(name, op, args, here())
+        self.node_with(name, op, args, Annotations::light())
     }
 
     pub fn node_with(
