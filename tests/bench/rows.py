@@ -155,13 +155,14 @@ def loss(reports):
                 rounds.extend(one[side])
     for (name, size), cell in cells.items():
         count += 1
-        middle = {side: statistics.median(rounds) for side, rounds in cell.items()}
-        lost = middle["chosen"] / min(middle["kernel"], middle["interpreter"]) - 1.0
+        # The fastest rounds: what differs between engines is tens of microseconds, less than a busy machine adds.
+        best = {side: min(rounds) for side, rounds in cell.items()}
+        lost = best["chosen"] / min(best["kernel"], best["interpreter"]) - 1.0
         if lost > worst:
             worst, where = lost, f"{name}, {size} rows"
     return (
         f"engine chosen over the better one, {count} pairs of expression and size from 100 to 1,000,000 rows",
         f"at most {worst:.0%} slower ({where})" if where else "never slower",
-        "medians",
+        "fastest rounds",
         "<= 10 %",
     )

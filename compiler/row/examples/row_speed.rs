@@ -165,14 +165,18 @@ fn speeds(columns: &[Column], data: &[Vec<f64>], rounds: usize) -> Vec<Value> {
     let nanos = |seconds: f64| seconds / rows as f64 * 1e9;
     let mut results = Vec::new();
     for (name, function, written) in cases() {
-        let (mut kernel, mut interpreter, mut rust) = (vec![], vec![], vec![]);
-        for _ in 0..rounds {
-            kernel.push(nanos(seconds(|| by(Some(Engine::Kernel), &[&function], columns, rows))));
-            rust.push(nanos(seconds(|| drop(written(data)))));
-            let interpreted =
-                seconds(|| by(Some(Engine::Interpreter), &[&function], columns, rows));
-            interpreter.push(nanos(interpreted));
+        let mut times = [vec![], vec![], vec![]];
+        // In turn, and each one first as often as the others: what ran before has left its memory.
+        for round in 0..rounds * times.len() {
+            let place = (round + round / times.len()) % times.len();
+            let taken = seconds(|| match place {
+                0 => by(Some(Engine::Kernel), &[&function], columns, rows),
+                1 => drop(written(data)),
+                _ => by(Some(Engine::Interpreter), &[&function], columns, rows),
+            });
+            times[place].push(nanos(taken));
         }
+        let [kernel, rust, interpreter] = times;
         results.push(
             json!({"name": name, "kernel": kernel, "rust": rust, "interpreter": interpreter}),
         );
@@ -209,16 +213,17 @@ fn choices(columns: &[Column], rounds: usize) -> Vec<Value> {
     for size in sizes.into_iter().filter(|size| *size <= rows) {
         let part: Vec<Column> = columns.iter().map(|column| short(column, size)).collect();
         for (name, function, _) in cases() {
-            let (mut chosen, mut kernel, mut interpreter) = (vec![], vec![], vec![]);
-            for _ in 0..rounds {
-                let time = |engine, times: &mut Vec<f64>| {
-                    forget_kernels();
-                    times.push(seconds(|| by(engine, &[&function], &part, size)) * 1e6);
-                };
-                time(None, &mut chosen);
-                time(Some(Engine::Kernel), &mut kernel);
-                time(Some(Engine::Interpreter), &mut interpreter);
+            let engines = [None, Some(Engine::Kernel), Some(Engine::Interpreter)];
+            let mut times = [vec![], vec![], vec![]];
+            // Each engine runs once behind each other one: what ran before has left its memory.
+            let rounds = rounds * (1 + 200_000 / size).min(10);
+            for round in 0..rounds * engines.len() {
+                let place = (round + round / engines.len()) % engines.len();
+                forget_kernels();
+                let taken = seconds(|| by(engines[place], &[&function], &part, size));
+                times[place].push(taken * 1e6);
             }
+            let [chosen, kernel, interpreter] = times;
             results.push(json!({
                 "name": name, "rows": size,
                 "chosen": chosen, "kernel": kernel, "interpreter": interpreter,

@@ -1,10 +1,10 @@
 //! Which engine computes a program: kernels are kept, and made where the rows pay for it.
 
+mod cost;
+
 use crate::column::Column;
 use crate::compiled;
-use crate::graph::{Graph, Node, Step};
-use crate::infix::Infix;
-use crate::ir::{Function, Ty, UnaryOp};
+use crate::graph::Graph;
 use crate::jit::{Kernel, Layout, Memory, compile};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,7 +67,7 @@ pub(crate) fn kernel(graph: &Graph<'_>, columns: &[&Column], rows: usize) -> Opt
     match lock().ask(&key(graph, &optional), rows) {
         Known::Ready(kernel) => return Some(kernel),
         Known::Refused => return None,
-        Known::Seen(rows) if !pays(graph, rows) => return None,
+        Known::Seen(rows) if !cost::pays(graph, &optional, rows) => return None,
         Known::Seen(_) => {}
     }
     make(graph, &optional)
@@ -92,49 +92,6 @@ fn make(graph: &Graph<'_>, optional: &[bool]) -> Option<Arc<Ready>> {
     let made = Ready::new(graph, optional).map(Arc::new);
     lock().keep(key(graph, optional), made.clone());
     made
-}
-
-/// Whether compiling saves more time than it takes, for as many rows as were seen so far.
-///
-/// The figures were fitted to what `make bench ONLY=rows` measures; only time depends on them.
-fn pays(graph: &Graph<'_>, rows: u64) -> bool {
-    let computed = graph.nodes.iter().filter(|node| !node.reads.is_empty());
-    let (mut nodes, mut saved) = (0, 0);
-    for node in computed {
-        nodes += 1;
-        saved += tenths_saved(node);
-    }
-    let compiling = COMPILING_NANOS + COMPILING_NODE_NANOS * nodes;
-    u64::try_from(saved).is_ok_and(|saved| saved.saturating_mul(rows) / 10 > compiling)
-}
-
-/// Nanoseconds to compile a kernel with nothing in it, and what each node adds.
-const COMPILING_NANOS: u64 = 100_000;
-const COMPILING_NODE_NANOS: u64 = 5_000;
-
-/// Tenths of a nanosecond that a kernel saves a row at this node: the interpreter writes every intermediate to
-/// memory, but a call from a kernel costs more than the interpreter's loop over the same function.
-fn tenths_saved(node: &Node<'_>) -> i64 {
-    match &node.step {
-        Step::Call(
-            Function::Exp
-            | Function::Ln
-            | Function::Log1p
-            | Function::Log10
-            | Function::Sin
-            | Function::Cos
-            | Function::Tanh
-            | Function::Pow,
-        )
-        | Step::Binary(Some(Infix::Remainder | Infix::RemainderWhole | Infix::DivideNanosWhole)) => {
-            -40
-        }
-        Step::Binary(Some(Infix::And | Infix::Or)) | Step::Unary(UnaryOp::Not, _) => 2,
-        Step::Concat(_) => 0,
-        _ if node.ty == Some(Ty::Str) => 0,
-        _ if node.ty == Some(Ty::Bool) => 5,
-        _ => 10,
-    }
 }
 
 fn optional(columns: &[&Column]) -> Vec<bool> {

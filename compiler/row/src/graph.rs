@@ -18,6 +18,8 @@ pub const MAX_DEPTH: usize = 1_000;
 pub(crate) enum Step<'a> {
     /// A column of the graph.
     Column(usize),
+    /// The operand, as another type that it can stand for.
+    OfType,
     /// A constant.
     Constant(&'a Scalar),
     /// A prefix operator, with the type of its operand.
@@ -50,6 +52,50 @@ pub(crate) struct Node<'a> {
     pub(crate) ty: Operand,
 }
 
+impl Node<'_> {
+    /// Whether it may be missing; `known` tells that of the nodes before, `column` that of a column.
+    pub(crate) fn may_miss(&self, known: &[bool], column: impl Fn(usize) -> bool) -> bool {
+        let mut reads = self.reads.iter().map(|place| known.get(*place) != Some(&false));
+        match &self.step {
+            Step::Column(number) => column(*number),
+            Step::Constant(value) => value.ty().is_none(),
+            Step::IsNone => false,
+            Step::In(members) if members.has_none() => false,
+            Step::Coalesce => reads.all(|may| may),
+            Step::Binary(None) | Step::Window => true,
+            Step::Binary(Some(infix)) if infix.is_partial() => true,
+            _ => reads.any(|may| may),
+        }
+    }
+}
+
+#[cfg(feature = "jit")]
+impl Node<'_> {
+    /// Whether it is an elementary function, which takes far longer than arithmetic.
+    pub(crate) fn is_elementary(&self) -> bool {
+        let Step::Call(function) = &self.step else { return false };
+        matches!(
+            function,
+            Function::Exp
+                | Function::Ln
+                | Function::Log1p
+                | Function::Log10
+                | Function::Sin
+                | Function::Cos
+                | Function::Tanh
+        )
+    }
+
+    /// Whether machine code calls a function for it.
+    pub(crate) fn calls_outside(&self) -> bool {
+        let remainder = matches!(
+            self.step,
+            Step::Binary(Some(Infix::Remainder | Infix::RemainderWhole | Infix::DivideNanosWhole))
+        );
+        remainder || self.is_elementary() || matches!(self.step, Step::Call(Function::Pow))
+    }
+}
+
 /// What a function gives: a node, as this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Output {
@@ -74,58 +120,71 @@ impl<'a> Graph<'a> {
     /// # Errors
     /// Says what is wrong with the first function that is not well formed.
     pub(crate) fn new(functions: &[&'a RowFn]) -> Result<Self, RowError> {
-        let mut graph =
-            Self { columns: Vec::new(), nodes: Vec::new(), outputs: Vec::new(), key: Vec::new() };
-        let mut known = BTreeMap::new();
+        let mut making = Making::default();
         for function in functions {
-            let numbers = graph.add_columns(&function.columns);
-            graph.add(function, &numbers, &mut known)?;
+            let reads: Vec<usize> =
+                function.columns.iter().map(|column| making.column(column)).collect();
+            let node = making.function(function, &reads)?;
+            making.output(node, function.ty);
         }
-        graph.key.push(u8::MAX);
-        let outputs = graph.outputs.iter().map(|output| (output.node, output.ty));
-        let columns = graph.columns.iter().enumerate().map(|(place, column)| (place, column.ty));
-        for (place, ty) in outputs.chain(columns) {
-            graph.key.extend(place.to_le_bytes());
-            graph.key.push(ty as u8);
-        }
-        Ok(graph)
+        Ok(making.finish())
     }
 
-    /// Adds the columns that are new, and gives the number of every one.
-    fn add_columns(&mut self, columns: &[ColumnRef]) -> Vec<Option<u32>> {
-        let place = |column: &ColumnRef| {
-            let known = self.columns.iter().position(|known| known == column);
-            let place = known.unwrap_or_else(|| {
-                self.columns.push(column.clone());
-                self.columns.len() - 1
-            });
-            u32::try_from(place).ok()
-        };
-        columns.iter().map(place).collect()
+    /// The type of a node.
+    pub(crate) fn ty(&self, node: usize) -> Operand {
+        self.nodes.get(node).and_then(|node| node.ty)
+    }
+}
+
+/// A graph while functions are added.
+#[derive(Default)]
+pub(crate) struct Making<'a> {
+    columns: Vec<ColumnRef>,
+    nodes: Vec<Node<'a>>,
+    outputs: Vec<Output>,
+    key: Vec<u8>,
+    /// The node of what has these bytes.
+    known: BTreeMap<Vec<u8>, usize>,
+}
+
+impl<'a> Making<'a> {
+    /// The node of a column.
+    pub(crate) fn column(&mut self, column: &ColumnRef) -> usize {
+        let number = self.columns.iter().position(|known| known == column).unwrap_or_else(|| {
+            self.columns.push(column.clone());
+            self.columns.len() - 1
+        });
+        let mut bytes = vec![0];
+        bytes.extend(number.to_le_bytes());
+        let node = Node { step: Step::Column(number), reads: Vec::new(), ty: Some(column.ty) };
+        self.node(bytes, || Ok(node)).unwrap_or_default()
     }
 
-    fn add(
+    /// Adds a function whose columns are the nodes `reads`.
+    ///
+    /// # Errors
+    /// Says what is wrong with the function.
+    pub(crate) fn function(
         &mut self,
         function: &'a RowFn,
-        numbers: &[Option<u32>],
-        known: &mut BTreeMap<Vec<u8>, usize>,
-    ) -> Result<(), RowError> {
+        reads: &[usize],
+    ) -> Result<usize, RowError> {
         let mut stack: Vec<usize> = Vec::new();
         for expr in operands_first(&function.body)? {
-            let reads = stack.split_off(stack.len().saturating_sub(operands(expr).count()));
+            if let Expr::Column(number) = expr {
+                let place = usize::try_from(*number).unwrap_or(usize::MAX);
+                stack.push(*reads.get(place).ok_or(RowError::UnknownColumn(*number))?);
+                continue;
+            }
+            let operands = stack.split_off(stack.len().saturating_sub(operands(expr).count()));
+            let given = operands.iter().map(|node| self.ty(*node)).collect();
             let mut bytes = Vec::new();
-            put_node(&mut bytes, expr, numbers);
-            bytes.extend(reads.iter().flat_map(|node| node.to_le_bytes()));
-            let node = match known.get(&bytes) {
-                Some(node) => *node,
-                None => {
-                    let node = self.node(expr, reads, function, numbers)?;
-                    self.nodes.push(node);
-                    self.key.extend(&bytes);
-                    known.insert(bytes, self.nodes.len() - 1);
-                    self.nodes.len() - 1
-                }
-            };
+            put_node(&mut bytes, expr, &[]);
+            bytes.extend(operands.iter().flat_map(|node| node.to_le_bytes()));
+            let node = self.node(bytes, || {
+                let (step, ty) = step(expr, given, &[])?;
+                Ok(Node { step, reads: operands, ty })
+            })?;
             stack.push(node);
         }
         let node = stack.pop().ok_or(RowError::Unsound)?;
@@ -134,35 +193,85 @@ impl<'a> Graph<'a> {
         {
             return Err(TypeError::Different { left: function.ty, right: found }.into());
         }
-        self.outputs.push(Output { node, ty: function.ty });
-        Ok(())
+        Ok(node)
     }
 
-    /// The type of a node.
+    /// The node as this type, which it has or can stand for.
+    pub(crate) fn of_type(&mut self, node: usize, ty: Ty) -> usize {
+        if self.ty(node) == Some(ty) {
+            return node;
+        }
+        let mut bytes = vec![250, ty as u8];
+        bytes.extend(node.to_le_bytes());
+        let made = Node { step: Step::OfType, reads: vec![node], ty: Some(ty) };
+        self.node(bytes, || Ok(made)).unwrap_or(node)
+    }
+
+    /// The node of an operator over nodes of truth values.
+    pub(crate) fn truths(&mut self, step: Step<'a>, tag: u8, reads: Vec<usize>) -> usize {
+        let mut bytes = vec![251, tag];
+        bytes.extend(reads.iter().flat_map(|node| node.to_le_bytes()));
+        let node = Node { step, reads, ty: Some(Ty::Bool) };
+        self.node(bytes, || Ok(node)).unwrap_or_default()
+    }
+
     pub(crate) fn ty(&self, node: usize) -> Operand {
         self.nodes.get(node).and_then(|node| node.ty)
     }
 
+    /// Whether a node may be missing, columns where their types say so.
+    pub(crate) fn may_miss(&self) -> Vec<bool> {
+        let mut known = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let miss = node.may_miss(&known, |column| {
+                self.columns.get(column).is_none_or(|column| column.optional)
+            });
+            known.push(miss);
+        }
+        known
+    }
+
+    /// Makes a node an output, and gives its number.
+    pub(crate) fn output(&mut self, node: usize, ty: Ty) -> usize {
+        self.outputs.push(Output { node, ty });
+        self.outputs.len() - 1
+    }
+
+    /// The graph.
+    pub(crate) fn finish(self) -> Graph<'a> {
+        let Self { columns, nodes, outputs, mut key, .. } = self;
+        key.push(u8::MAX);
+        let places = outputs.iter().map(|output| (output.node, output.ty));
+        let types = columns.iter().enumerate().map(|(place, column)| (place, column.ty));
+        for (place, ty) in places.chain(types) {
+            key.extend(place.to_le_bytes());
+            key.push(ty as u8);
+        }
+        Graph { columns, nodes, outputs, key }
+    }
+
+    /// The node with these bytes, made where there is none yet.
     fn node(
-        &self,
-        expr: &'a Expr,
-        reads: Vec<usize>,
-        function: &RowFn,
-        numbers: &[Option<u32>],
-    ) -> Result<Node<'a>, RowError> {
-        let given: Vec<Operand> = reads.iter().map(|node| self.ty(*node)).collect();
-        let (step, ty) = step(expr, given, &function.columns, numbers)?;
-        Ok(Node { step, reads, ty })
+        &mut self,
+        bytes: Vec<u8>,
+        make: impl FnOnce() -> Result<Node<'a>, RowError>,
+    ) -> Result<usize, RowError> {
+        if let Some(node) = self.known.get(&bytes) {
+            return Ok(*node);
+        }
+        self.nodes.push(make()?);
+        self.key.extend(&bytes);
+        self.known.insert(bytes, self.nodes.len() - 1);
+        Ok(self.nodes.len() - 1)
     }
 }
 
 /// The type of an expression over these columns; `None` when it is missing everywhere.
 pub(crate) fn operand_type(expr: &Expr, columns: &[ColumnRef]) -> Result<Operand, RowError> {
-    let numbers: Vec<Option<u32>> = (0..).map(Some).take(columns.len()).collect();
     let mut types: Vec<Operand> = Vec::new();
     for expr in operands_first(expr)? {
         let given = types.split_off(types.len().saturating_sub(operands(expr).count()));
-        let (_, ty) = step(expr, given, columns, &numbers)?;
+        let (_, ty) = step(expr, given, columns)?;
         types.push(ty);
     }
     Ok(types.pop().flatten())
@@ -211,7 +320,6 @@ fn step<'a>(
     expr: &'a Expr,
     given: Vec<Operand>,
     columns: &[ColumnRef],
-    numbers: &[Option<u32>],
 ) -> Result<(Step<'a>, Operand), RowError> {
     let first = given.first().copied().flatten();
     let second = given.get(1).copied().flatten();
@@ -219,8 +327,7 @@ fn step<'a>(
         Expr::Column(number) => {
             let place = usize::try_from(*number).unwrap_or(usize::MAX);
             let column = columns.get(place).ok_or(RowError::UnknownColumn(*number))?;
-            let merged = numbers.get(place).copied().flatten().ok_or(RowError::TooLarge)?;
-            (Step::Column(merged as usize), Some(column.ty))
+            (Step::Column(place), Some(column.ty))
         }
         Expr::Literal(value) => {
             check_exact(value)?;

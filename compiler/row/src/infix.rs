@@ -74,6 +74,23 @@ impl Compare {
 }
 
 impl Infix {
+    /// Whether results may be missing where no operand is: those that are not exact, and those that are not finite.
+    pub(crate) fn is_partial(self) -> bool {
+        matches!(
+            self,
+            Self::AddWhole
+                | Self::SubtractWhole
+                | Self::MultiplyWhole
+                | Self::RemainderWhole
+                | Self::ScaleSize
+                | Self::DivideSize
+                | Self::MultiplyNanos
+                | Self::NumberMultiplyNanos
+                | Self::DivideNanos
+                | Self::DivideNanosWhole
+        )
+    }
+
     /// Runs over one batch. `None` where the operands are not what it is for.
     pub(crate) fn run<'a>(self, left: Lane<'a>, right: Lane<'a>) -> Option<Lane<'a>> {
         match self {

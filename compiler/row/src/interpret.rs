@@ -96,6 +96,7 @@ fn compute<'a>(
     let mut next = operands.drain(..);
     Some(match &node.step {
         Step::Column(number) => Lane::of_column(columns.get(*number)?, start..end),
+        Step::OfType => next.next()?,
         Step::Constant(value) => Lane::of_scalar(value, count),
         Step::Unary(op, ty) => unary(*op, *ty, next.next()?)?,
         Step::Binary(infix) => match infix {

@@ -29,6 +29,7 @@
 #[cfg(all(test, feature = "jit"))]
 extern crate self as pipe_row;
 
+pub mod chain;
 pub mod ir;
 pub mod typing;
 pub mod window;

@@ -83,7 +83,6 @@ impl<'a> Members<'a> {
     }
 
     /// Whether a missing value is in the list.
-    #[cfg(feature = "jit")]
     pub(crate) fn has_none(&self) -> bool {
         self.none
     }

@@ -71,6 +71,7 @@ impl Emitter<'_, '_> {
         let second = operands.get(1).copied();
         Some(match &node.step {
             Step::Column(_) | Step::Concat(_) | Step::Window => return None,
+            Step::OfType => first?,
             Step::Constant(value) => self.scalar(value)?,
             Step::Unary(op, ty) => self.unary(*op, *ty, first?)?,
             Step::Binary(None) => Pair::nothing(),
