@@ -66,22 +66,22 @@ impl<'a> Chain<'a> {
             let node = making.column(&ColumnRef { optional, ..column.clone() });
             parts.push(Part { name: column.name.clone(), node, own: true });
         }
-        let (mut keep, mut fails) = (None, None);
+        let mut joined = Joined { making, keep: None, fails: None };
         for step in steps {
             match step {
                 Step::Filter(function) => {
-                    let node = add(&mut making, function, &parts, Ty::Bool)?;
-                    keep = Some(both(&mut making, keep, node));
+                    let node = joined.add(function, &parts, Ty::Bool)?;
+                    joined.keep = Some(joined.kept(node));
                 }
                 Step::Derive(columns) => {
                     let before = parts.clone();
                     for (name, function) in columns {
-                        if function.ty == Ty::Str && keep.is_some() {
+                        if function.ty == Ty::Str && joined.keep.is_some() {
                             return None;
                         }
-                        let node = add(&mut making, function, &before, function.ty)?;
+                        let node = joined.add(function, &before, function.ty)?;
                         if !function.optional {
-                            fails = guard(&mut making, node, keep, fails);
+                            joined.guard(node);
                         }
                         set(&mut parts, name, node);
                     }
@@ -89,6 +89,7 @@ impl<'a> Chain<'a> {
                 Step::Select(names) => parts = selected(&parts, names)?,
             }
         }
+        let Joined { mut making, keep, fails } = joined;
         let mut output = |node, ty| making.output(node, ty);
         let keep = keep.map(|node| output(node, Ty::Bool));
         let fails = fails.map(|node| output(node, Ty::Bool));
@@ -171,48 +172,62 @@ fn needed<'a>(steps: &[Step<'a>]) -> BTreeSet<&'a str> {
     columns.filter(|column| !column.optional).map(|column| column.name.as_str()).collect()
 }
 
-/// Adds a function that reads these parts.
-fn add<'a>(making: &mut Making<'a>, function: &'a RowFn, parts: &[Part], ty: Ty) -> Option<usize> {
-    if function.has_windows() || function.ty != ty {
-        return None;
-    }
-    let known: BTreeMap<&str, usize> =
-        parts.iter().map(|part| (part.name.as_str(), part.node)).collect();
-    let mut reads = Vec::with_capacity(function.columns.len());
-    for column in &function.columns {
-        let node = *known.get(column.name.as_str())?;
-        if making.ty(node) != Some(column.ty) {
+/// Steps so far.
+struct Joined<'a> {
+    making: Making<'a>,
+    /// Which rows are still there; all are where there is none.
+    keep: Option<usize>,
+    /// Where a step fails; none does where there is none.
+    fails: Option<usize>,
+}
+
+impl<'a> Joined<'a> {
+    /// Adds a function that reads these parts.
+    fn add(&mut self, function: &'a RowFn, parts: &[Part], ty: Ty) -> Option<usize> {
+        if function.has_windows() || function.ty != ty {
             return None;
         }
-        reads.push(node);
+        let known: BTreeMap<&str, usize> =
+            parts.iter().map(|part| (part.name.as_str(), part.node)).collect();
+        let mut reads = Vec::with_capacity(function.columns.len());
+        for column in &function.columns {
+            let node = *known.get(column.name.as_str())?;
+            if self.making.ty(node) != Some(column.ty) {
+                return None;
+            }
+            if !column.optional {
+                self.guard(node);
+            }
+            reads.push(node);
+        }
+        let node = self.making.function(function, &reads).ok()?;
+        Some(self.making.of_type(node, ty))
     }
-    let node = making.function(function, &reads).ok()?;
-    Some(making.of_type(node, ty))
-}
 
-/// Where a column that must have a value has none in a row that is still there.
-fn guard(
-    making: &mut Making<'_>,
-    node: usize,
-    keep: Option<usize>,
-    fails: Option<usize>,
-) -> Option<usize> {
-    if making.may_miss().get(node) == Some(&false) {
-        return fails;
+    /// The rows that are still there and for which a condition is true.
+    fn kept(&mut self, condition: usize) -> usize {
+        match self.keep {
+            Some(keep) => self.operator(Infix::And, keep, condition),
+            None => condition,
+        }
     }
-    let missing = making.truths(NodeStep::IsNone, 0, vec![node]);
-    let missing = both(making, keep, missing);
-    Some(match fails {
-        Some(fails) => making.truths(NodeStep::Binary(Some(Infix::Or)), 1, vec![fails, missing]),
-        None => missing,
-    })
-}
 
-/// Where both are true.
-fn both(making: &mut Making<'_>, first: Option<usize>, second: usize) -> usize {
-    match first {
-        Some(first) => making.truths(NodeStep::Binary(Some(Infix::And)), 2, vec![first, second]),
-        None => second,
+    /// A step fails where a row that is still there has no value.
+    fn guard(&mut self, node: usize) {
+        if self.making.may_miss().get(node) == Some(&false) {
+            return;
+        }
+        let missing = self.making.truths(NodeStep::IsNone, 0, vec![node]);
+        let missing = self.kept(missing);
+        self.fails = Some(match self.fails {
+            Some(fails) => self.operator(Infix::Or, fails, missing),
+            None => missing,
+        });
+    }
+
+    fn operator(&mut self, infix: Infix, first: usize, second: usize) -> usize {
+        let tag = if infix == Infix::And { 1 } else { 2 };
+        self.making.truths(NodeStep::Binary(Some(infix)), tag, vec![first, second])
     }
 }
 

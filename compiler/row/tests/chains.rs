@@ -147,7 +147,7 @@ proptest! {
                 continue;
             };
             let Some(expected) = &expected else {
-                prop_assert!(false, "a step fails, and the pass does not");
+                prop_assert!(false, "a step of {functions:#?} fails, and the pass does not");
                 continue;
             };
             prop_assert_eq!(found.len(), expected.len());

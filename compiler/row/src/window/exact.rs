@@ -15,7 +15,7 @@ fn parts(value: f64) -> (u64, i32) {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     lowest: i32,
-    limbs: usize,
+    bits: usize,
 }
 
 impl Scale {
@@ -31,26 +31,117 @@ impl Scale {
             highest = highest.max(exponent + length);
         }
         if lowest > highest {
-            return Self { lowest: 0, limbs: 4 };
+            return Self { lowest: 0, bits: 64 };
         }
         let times = if squares { 2 } else { 1 };
         let carries = 66 - i32::try_from(values.len().leading_zeros()).unwrap_or(0);
         let bits = usize::try_from((highest - lowest) * times + carries).unwrap_or(0);
-        // An addition writes three limbs from the one that its lowest bit lies in.
-        Self { lowest: lowest * times, limbs: bits / 64 + 3 }
+        Self { lowest: lowest * times, bits }
     }
 }
 
 /// A sum.
 #[derive(Clone, Debug)]
-pub(crate) struct Exact {
-    limbs: Vec<u64>,
-    lowest: i32,
+pub(crate) enum Exact {
+    /// In two limbs, as columns of ordinary numbers need.
+    Narrow(Narrow),
+    /// In as many limbs as it takes.
+    Wide(Wide),
 }
 
 impl Exact {
     pub(crate) fn zero(scale: Scale) -> Self {
-        Self { limbs: vec![0; scale.limbs], lowest: scale.lowest }
+        match Narrow::zero(scale) {
+            Some(narrow) => Self::Narrow(narrow),
+            None => Self::Wide(Wide::zero(scale)),
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        match self {
+            Self::Narrow(narrow) => narrow.sum = 0,
+            Self::Wide(wide) => wide.clear(),
+        }
+    }
+
+    /// Adds a finite value of the scale, or takes it away.
+    pub(crate) fn add(&mut self, value: f64, away: bool) {
+        match self {
+            Self::Narrow(narrow) => narrow.add(value, away),
+            Self::Wide(wide) => wide.add(value, away),
+        }
+    }
+
+    /// The sum, rounded once to the nearest float, ties to even. Zero is `0.0`.
+    pub(crate) fn value(&self) -> f64 {
+        match self {
+            Self::Narrow(narrow) => narrow.value(),
+            Self::Wide(wide) => wide.value(),
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "takes the words apart")]
+fn limbs(wide: u128) -> [u64; 2] {
+    [wide as u64, (wide >> 64) as u64]
+}
+
+/// A sum in 128 bits.
+#[derive(Clone, Debug)]
+pub(crate) struct Narrow {
+    sum: i128,
+    lowest: i32,
+    /// Two factors whose product is the worth of the lowest bit: each one is a normal number.
+    worth: [f64; 2],
+}
+
+impl Narrow {
+    /// Zero; none where the scale needs more bits.
+    fn zero(scale: Scale) -> Option<Self> {
+        let half = scale.lowest / 2;
+        let worth = [half, scale.lowest - half].map(|power| libm::scalbn(1.0, power));
+        (scale.bits < 127).then_some(Self { sum: 0, lowest: scale.lowest, worth })
+    }
+
+    fn add(&mut self, value: f64, away: bool) {
+        let (mantissa, exponent) = parts(value);
+        let shift = u32::try_from(exponent - self.lowest).unwrap_or(0);
+        let worth = i128::from(mantissa).checked_shl(shift).unwrap_or(0);
+        let worth = if value.is_sign_negative() != away { -worth } else { worth };
+        self.sum = self.sum.wrapping_add(worth);
+    }
+
+    /// Rounds where the sum becomes a float, and no more: a float is a multiple of the lowest bit's worth.
+    #[expect(clippy::cast_precision_loss, reason = "the one rounding")]
+    fn value(&self) -> f64 {
+        let [first, second] = self.worth;
+        self.sum as f64 * first * second
+    }
+}
+
+/// A sum in limbs.
+#[derive(Clone, Debug)]
+pub(crate) struct Wide {
+    limbs: Vec<u64>,
+    lowest: i32,
+}
+
+impl Wide {
+    /// The limbs of the magnitude, without zeros on top.
+    fn magnitude(&self) -> Vec<u64> {
+        let mut limbs = self.limbs.clone();
+        if limbs.last().is_some_and(|top| top >> 63 == 1) {
+            negate(&mut limbs);
+        }
+        while limbs.last() == Some(&0) {
+            limbs.pop();
+        }
+        limbs
+    }
+
+    pub(crate) fn zero(scale: Scale) -> Self {
+        // An addition writes three limbs from the one that its lowest bit lies in.
+        Self { limbs: vec![0; scale.bits / 64 + 3], lowest: scale.lowest }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -110,30 +201,35 @@ impl Exact {
 }
 
 /// `count * squares - sum^2` rounded once: the sum of squared differences from the mean, times `count`.
-pub(crate) fn spread(count: u64, sum: &Exact, squares: &Exact, room: &mut Vec<u64>) -> f64 {
-    let mut magnitude = sum.limbs.clone();
-    if magnitude.last().is_some_and(|top| top >> 63 == 1) {
-        negate(&mut magnitude);
-    }
-    while magnitude.last() == Some(&0) {
-        magnitude.pop();
-    }
+pub(crate) fn spread(count: u64, sum: &Exact, squares: &Wide, room: &mut Vec<u64>) -> f64 {
+    let (narrow, wide);
+    let magnitude: &[u64] = match sum {
+        Exact::Narrow(sum) => {
+            narrow = limbs(sum.sum.unsigned_abs());
+            &narrow
+        }
+        Exact::Wide(sum) => {
+            wide = sum.magnitude();
+            &wide
+        }
+    };
+    let length = squares.limbs.len().max(2 * magnitude.len()) + 1;
     room.clear();
-    room.resize(squares.limbs.len().max(2 * magnitude.len()) + 1, 0);
-    multiply_add(room, 0, &squares.limbs, count);
-    let mut squared = vec![0; 2 * magnitude.len() + 1];
+    room.resize(2 * length, 0);
+    let (value, squared) = room.split_at_mut(length);
+    multiply_add(value, 0, &squares.limbs, count);
     for (at, limb) in magnitude.iter().enumerate() {
-        multiply_add(&mut squared, at, &magnitude, *limb);
+        multiply_add(squared, at, magnitude, *limb);
     }
     let mut borrow = false;
-    for (limb, word) in room.iter_mut().zip(squared.into_iter().chain(std::iter::repeat(0))) {
-        let (once, first) = limb.overflowing_sub(word);
+    for (limb, word) in value.iter_mut().zip(squared) {
+        let (once, first) = limb.overflowing_sub(*word);
         let (twice, second) = once.overflowing_sub(u64::from(borrow));
         *limb = twice;
         borrow = first | second;
     }
     // Both have the scale of squares: the sum's lowest bit is worth half as many powers of two.
-    rounded(room, squares.lowest)
+    rounded(value, squares.lowest)
 }
 
 /// `into += limbs * by << 64 * at`.
@@ -261,6 +357,21 @@ mod tests {
 
     proptest! {
         #[test]
+        fn both_forms_of_a_sum_are_equal(values in proptest::collection::vec(-1e3..1e3, 0..40), cut in 0_usize..40) {
+            let scale = Scale::of(&values, false);
+            let (mut narrow, mut wide) = (Narrow::zero(scale).unwrap(), Wide::zero(scale));
+            for (place, value) in values.iter().enumerate() {
+                narrow.add(*value, false);
+                wide.add(*value, false);
+                if place >= cut {
+                    narrow.add(values[place - cut], true);
+                    wide.add(values[place - cut], true);
+                }
+                prop_assert_eq!(narrow.value().to_bits(), wide.value().to_bits());
+            }
+        }
+
+        #[test]
         fn a_sum_is_rounded_once(values in proptest::collection::vec(floats(), 0..40)) {
             let mut sum = Exact::zero(Scale::of(&values, false));
             values.iter().for_each(|value| sum.add(*value, false));
@@ -274,14 +385,14 @@ mod tests {
             values.iter().for_each(|value| sum.add(*value, false));
             values.iter().take(cut).for_each(|value| sum.add(*value, true));
             values.iter().skip(cut).for_each(|value| fresh.add(*value, false));
-            prop_assert_eq!(sum.limbs, fresh.limbs);
+            prop_assert_eq!(sum.value().to_bits(), fresh.value().to_bits());
         }
 
         #[test]
         fn the_spread_of_whole_numbers(values in proptest::collection::vec(-1_000_000_i64..1_000_000, 1..40)) {
             let floats: Vec<f64> = values.iter().map(|value| *value as f64).collect();
             let mut sum = Exact::zero(Scale::of(&floats, false));
-            let mut squares = Exact::zero(Scale::of(&floats, true));
+            let mut squares = Wide::zero(Scale::of(&floats, true));
             for value in &floats {
                 sum.add(*value, false);
                 squares.add_square(*value, false);
@@ -308,7 +419,7 @@ mod tests {
         assert_eq!(sum.value(), 5e-324);
         let tiny = [5e-324, 5e-324, 1e-320];
         let (mut sum, mut squares) =
-            (Exact::zero(Scale::of(&tiny, false)), Exact::zero(Scale::of(&tiny, true)));
+            (Exact::zero(Scale::of(&tiny, false)), Wide::zero(Scale::of(&tiny, true)));
         tiny.iter().for_each(|value| {
             sum.add(*value, false);
             squares.add_square(*value, false);

@@ -76,6 +76,36 @@ pub(super) fn numbers(ty: Ty, values: Vec<f64>) -> Values {
     }
 }
 
+/// The values of as many rows before, where rows stand as they are.
+pub(super) fn shifted(column: &Column, rows: usize) -> Result<Column, RowError> {
+    let length = column.len();
+    let first = rows.min(length);
+    fn shift<T: Clone + Default>(values: &[T], first: usize) -> Vec<T> {
+        let mut shifted = Vec::with_capacity(values.len());
+        shifted.resize(first, T::default());
+        shifted.extend_from_slice(values.get(..values.len() - first).unwrap_or_default());
+        shifted
+    }
+    let mut valid = vec![false; first];
+    match column.valid() {
+        Some(present) => valid.extend_from_slice(present.get(..length - first).unwrap_or_default()),
+        None => valid.resize(length, true),
+    }
+    let values = match column.values() {
+        Values::Float(values) => Values::Float(shift(values, first)),
+        Values::Int(values) => Values::Int(shift(values, first)),
+        Values::Size(values) => Values::Size(shift(values, first)),
+        Values::Bool(values) => Values::Bool(shift(values, first)),
+        Values::Time(values) => Values::Time(shift(values, first)),
+        Values::Duration(values) => Values::Duration(shift(values, first)),
+        Values::Str(text) => {
+            let blank = std::iter::repeat_n("", first);
+            Values::Str(blank.chain(text.iter().take(length - first)).collect())
+        }
+    };
+    Column::new(values, Some(valid))
+}
+
 /// The values of other rows: `from` names one for each row, or none.
 pub(super) fn gather(column: &Column, from: &[Option<usize>]) -> Result<Column, RowError> {
     let valid = from.iter().map(|row| row.is_some_and(|row| column.is_present(row)));

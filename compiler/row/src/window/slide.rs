@@ -1,6 +1,6 @@
 //! Windows that move over a series: values enter at one end and leave at the other, each once.
 
-use super::exact::{Exact, Scale, spread};
+use super::exact::{Exact, Scale, Wide, spread};
 use super::placed::Placed;
 use super::{Order, Reach};
 use std::collections::VecDeque;
@@ -63,7 +63,7 @@ pub(super) fn older(times: &[i64], from: usize, place: usize, nanos: i64) -> boo
 pub(super) struct Total<'a> {
     operand: &'a Placed<'a, f64>,
     sum: Exact,
-    squares: Option<Exact>,
+    squares: Option<Wide>,
     room: Vec<u64>,
     /// Finite values.
     count: u64,
@@ -75,7 +75,7 @@ pub(super) struct Total<'a> {
 impl<'a> Total<'a> {
     pub(super) fn new(operand: &'a Placed<'a, f64>, squares: bool) -> Self {
         let sum = Exact::zero(Scale::of(&operand.values, false));
-        let squares = squares.then(|| Exact::zero(Scale::of(&operand.values, true)));
+        let squares = squares.then(|| Wide::zero(Scale::of(&operand.values, true)));
         Self { operand, sum, squares, room: Vec::new(), count: 0, nans: 0, above: 0, below: 0 }
     }
 
@@ -118,7 +118,7 @@ impl Kept for Total<'_> {
 
     fn clear(&mut self, _: Range<usize>) {
         self.sum.clear();
-        self.squares.as_mut().into_iter().for_each(Exact::clear);
+        self.squares.as_mut().into_iter().for_each(Wide::clear);
         (self.count, self.nans, self.above, self.below) = (0, 0, 0, 0);
     }
 
@@ -252,31 +252,57 @@ impl<T: Rank> Kept for Extreme<'_, T> {
     }
 }
 
-/// The values in order: a tree of counts over the ranks that the values of the series have (Fenwick).
+/// The values in order, in shelves of a few hundred: a value that comes or goes moves its shelf alone.
 pub(super) struct Sorted<'a> {
     operand: &'a Placed<'a, f64>,
     share: f64,
-    series: Range<usize>,
-    /// By place in the series: its rank, from 0.
-    ranks: Vec<usize>,
-    /// By rank: the value.
-    values: Vec<f64>,
-    counts: Vec<usize>,
+    shelves: Vec<Vec<f64>>,
     count: usize,
     nans: u64,
 }
 
+/// The most values on a shelf; a full one becomes two.
+const SHELF: usize = 512;
+
 impl<'a> Sorted<'a> {
     pub(super) fn new(operand: &'a Placed<'a, f64>, share: f64) -> Self {
-        Self {
-            operand,
-            share,
-            series: 0..0,
-            ranks: Vec::new(),
-            values: Vec::new(),
-            counts: Vec::new(),
-            count: 0,
-            nans: 0,
+        Self { operand, share, shelves: Vec::new(), count: 0, nans: 0 }
+    }
+
+    /// The first shelf that ends at the value or above it, and the place on it.
+    fn find(&self, value: f64) -> (usize, usize) {
+        let ends_below = |shelf: &Vec<f64>| shelf.last().is_some_and(|last| *last < value);
+        let number = self.shelves.partition_point(ends_below);
+        let place = self.shelves.get(number).map_or(0, |s| s.partition_point(|v| *v < value));
+        (number, place)
+    }
+
+    fn add(&mut self, value: f64) {
+        let (number, place) = self.find(value);
+        // Above all there is: on the last shelf.
+        let (number, place) = match (self.shelves.get(number), self.shelves.len().checked_sub(1)) {
+            (None, Some(last)) => (last, self.shelves.get(last).map_or(0, Vec::len)),
+            _ => (number, place),
+        };
+        let Some(shelf) = self.shelves.get_mut(number) else {
+            self.shelves.push(vec![value]);
+            return;
+        };
+        shelf.insert(place.min(shelf.len()), value);
+        if shelf.len() >= SHELF {
+            let upper = shelf.split_off(SHELF / 2);
+            self.shelves.insert(number + 1, upper);
+        }
+    }
+
+    fn remove(&mut self, value: f64) {
+        let (number, place) = self.find(value);
+        let Some(shelf) = self.shelves.get_mut(number).filter(|shelf| place < shelf.len()) else {
+            return;
+        };
+        shelf.remove(place);
+        if shelf.is_empty() {
+            self.shelves.remove(number);
         }
     }
 
@@ -286,30 +312,29 @@ impl<'a> Sorted<'a> {
             self.nans = if away { self.nans.saturating_sub(1) } else { self.nans + 1 };
             return;
         }
-        let rank = self.ranks.get(place - self.series.start).copied().unwrap_or(0);
-        self.count = if away { self.count.saturating_sub(1) } else { self.count + 1 };
-        let mut at = rank + 1;
-        while let Some(count) = self.counts.get_mut(at) {
-            *count = if away { count.saturating_sub(1) } else { *count + 1 };
-            at += at & at.wrapping_neg();
+        // -0.0 + 0.0 is 0.0.
+        let value = value + 0.0;
+        if away {
+            self.count = self.count.saturating_sub(1);
+            self.remove(value);
+        } else {
+            self.count += 1;
+            self.add(value);
         }
     }
 
-    /// The value with `below` values under it.
-    fn nth(&self, below: usize) -> f64 {
-        let mut at = 0;
+    /// The value with `below` values under it, and the next one.
+    fn nth(&self, below: usize) -> (f64, f64) {
         let mut rest = below;
-        let mut step = self.counts.len().next_power_of_two();
-        while step > 0 {
-            if let Some(count) = self.counts.get(at + step)
-                && *count <= rest
-            {
-                rest -= count;
-                at += step;
+        let mut shelves = self.shelves.iter();
+        while let Some(shelf) = shelves.next() {
+            if let Some(value) = shelf.get(rest) {
+                let next = shelf.get(rest + 1).or_else(|| shelves.next().and_then(|s| s.first()));
+                return (*value, next.copied().unwrap_or(f64::NAN));
             }
-            step /= 2;
+            rest -= shelf.len();
         }
-        self.values.get(at).copied().unwrap_or(f64::NAN)
+        (f64::NAN, f64::NAN)
     }
 }
 
@@ -324,22 +349,9 @@ impl Kept for Sorted<'_> {
         self.step(place, true);
     }
 
-    fn clear(&mut self, series: Range<usize>) {
-        // -0.0 + 0.0 is 0.0.
-        let value = |place: usize| self.operand.get(place).unwrap_or(f64::NAN) + 0.0;
-        let mut sorted: Vec<usize> = series.clone().filter(|at| !value(*at).is_nan()).collect();
-        sorted.sort_by(|a, b| value(*a).total_cmp(&value(*b)));
-        self.values = sorted.iter().map(|place| value(*place)).collect();
-        self.ranks.clear();
-        self.ranks.resize(series.len(), 0);
-        for (rank, place) in sorted.into_iter().enumerate() {
-            if let Some(at) = self.ranks.get_mut(place - series.start) {
-                *at = rank;
-            }
-        }
-        self.counts.clear();
-        self.counts.resize(self.values.len() + 1, 0);
-        (self.count, self.nans, self.series) = (0, 0, series);
+    fn clear(&mut self, _: Range<usize>) {
+        self.shelves.clear();
+        (self.count, self.nans) = (0, 0);
     }
 
     #[expect(clippy::cast_precision_loss, reason = "no window has 2^53 rows")]
@@ -352,8 +364,8 @@ impl Kept for Sorted<'_> {
         let at = self.share * last as f64;
         let whole = libm::floor(at);
         let (below, part) = (whole as usize, at - whole);
-        let low = self.nth(below);
-        let value = if part > 0.0 { low + (self.nth(below + 1) - low) * part } else { low };
+        let (low, high) = self.nth(below);
+        let value = if part > 0.0 { low + (high - low) * part } else { low };
         Some((count, value))
     }
 }

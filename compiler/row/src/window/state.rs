@@ -1,6 +1,6 @@
 //! The loops: one window over one column.
 
-use super::placed::{Placed, Results, gather, numbers};
+use super::placed::{Placed, Results, gather, numbers, shifted};
 use super::slide::{Extreme, NanosTotal, Rank, Sorted, Total, older, outside, slide};
 use super::{Decay, Fold, Order, Reach, Window};
 use crate::column::{Column, Values};
@@ -28,6 +28,9 @@ impl Window {
 }
 
 fn lag(column: &Column, reach: Reach, order: &Order) -> Result<Column, RowError> {
+    if let (Reach::Rows(rows), true) = (reach, order.stands()) {
+        return shifted(column, usize::try_from(rows).unwrap_or(usize::MAX));
+    }
     let mut from = vec![None; order.rows()];
     for series in order.series() {
         // The first place that is not yet far enough back.
@@ -173,13 +176,17 @@ fn ewma(column: &Column, decay: Decay, order: &Order) -> Result<Column, RowError
     let mut results = Results::new(order);
     for series in order.series() {
         let mut average: Option<(f64, i64)> = None;
+        // Rows at equal distances, as most are, weigh the same.
+        let mut known: Option<(i64, f64)> = None;
         for place in series.clone() {
             if let Some(value) = operand.get(place) {
                 let next = match average {
                     Some((before, since)) if before.is_finite() => {
                         let share = match decay {
                             Decay::Alpha(alpha) => alpha,
-                            Decay::HalfLife(half) => gained(time(place), since, half),
+                            Decay::HalfLife(half) => {
+                                gained_by(&mut known, time(place), since, half)
+                            }
                         };
                         (1.0 - share) * before + share * value
                     }
@@ -191,6 +198,19 @@ fn ewma(column: &Column, decay: Decay, order: &Order) -> Result<Column, RowError
         }
     }
     results.column(Values::Float)
+}
+
+/// As [`gained`], which is asked once where the age stays the same. What is known: an age and its weight.
+fn gained_by(known: &mut Option<(i64, f64)>, now: i64, since: i64, half: i64) -> f64 {
+    let Some(age) = now.checked_sub(since) else { return gained(now, since, half) };
+    match known {
+        Some((same, weight)) if *same == age => *weight,
+        _ => {
+            let weight = gained(now, since, half);
+            *known = Some((age, weight));
+            weight
+        }
+    }
 }
 
 /// The weight of a new value: what the old ones lose meanwhile, `1 - 2^(-age / half)`.
