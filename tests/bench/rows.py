@@ -71,6 +71,37 @@ for _ in range(rounds):
 print(json.dumps(report))
 '''
 
+# Run by the Python of the peers: nanoseconds a row of windows, the fastest of three rounds; one series, then a hundred.
+WINDOWS = '''
+import json, time
+import numpy as np, polars as pl
+rows = 1_000_000
+times = pl.Series("t", np.arange(rows, dtype=np.int64) * 1_000_000_000).cast(pl.Datetime("ns"))
+hosts = [f"host{row % 100}" for row in range(rows)]
+frame = pl.DataFrame({"x": np.random.default_rng(1).random(rows), "t": times, "host": hosts})
+X = pl.col("x")
+windows = {
+    "lag 1": X.shift(1),
+    "sum 60": X.rolling_sum(60, min_samples=1),
+    "mean 5m": X.rolling_mean_by("t", "5m"),
+    "mean 10000": X.rolling_mean(10_000, min_samples=1),
+    "std 5m": X.rolling_std_by("t", "5m"),
+    "max 5m": X.rolling_max_by("t", "5m"),
+    "median 60": X.rolling_median(60, min_samples=1),
+    "median 10000": X.rolling_median(10_000, min_samples=1),
+    "ewma": X.ewm_mean(alpha=0.1, adjust=False),
+    "ewma by time": X.ewm_mean_by("t", half_life="60s"),
+}
+def fastest(window):
+    best = float("inf")
+    for _ in range(3):
+        start = time.perf_counter()
+        frame.select(window)
+        best = min(best, time.perf_counter() - start)
+    return best / rows * 1e9
+print(json.dumps({name: [fastest(window), fastest(window.over("host"))] for name, window in windows.items()}))
+'''
+
 
 def python(bench):
     """The Python of the peers, set up once; none where the packages cannot be had."""
@@ -100,6 +131,35 @@ def spread(rounds):
     return f"{ordered[len(ordered) // 10]:.2f} to {ordered[-1 - len(ordered) // 10]:.2f}"
 
 
+def asked(peer, program, *arguments):
+    """What a program of the peers prints, on one thread."""
+    environment = {**os.environ, "POLARS_MAX_THREADS": "1", "NUMEXPR_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([peer, "-c", program, *arguments], env=environment, capture_output=True, text=True)
+    if done.returncode:
+        print(done.stderr, file=sys.stderr)
+        raise RuntimeError("the peers of `rows` failed")
+    return json.loads(done.stdout)
+
+
+def windows(bench, peer):
+    """Windows over one series and over a hundred, against the rolling functions of Polars."""
+    command = ["cargo", "run", "--quiet", "--release", "-p", "pipe-row", "--features", "jit", "--example", "window_speed"]
+    lines = [json.loads(line) for line in bench.command(command)[2].splitlines()]
+    theirs = asked(peer, WINDOWS) if peer else {}
+    rows = []
+    for line in lines:
+        if "window" not in line:
+            continue
+        mine = [line["one series"], line["100 series"]]
+        other = theirs.get(line["window"])
+        told = ", ".join(f"{value:.1f}" for value in mine)
+        if other:
+            told += f"; Polars {', '.join(f'{value:.1f}' for value in other)}"
+        ratio = ", ".join(f"Polars {b / a:.1f}x" for a, b in zip(mine, other)) if other else ""
+        rows.append((f"window {line['window']}, ns a row, one series and 100: {told}", ratio, "fastest of 3", "Polars >= 1x"))
+    return rows
+
+
 def run(bench):
     ours = ["cargo", "run", "--quiet", "--release", "-p", "pipe-row", "--features", "jit", "--example", "row_speed"]
     peer = python(bench)
@@ -108,14 +168,7 @@ def run(bench):
     for _ in range(3):
         mine.append(json.loads(bench.command([*ours, "--", ROWS, ROUNDS])[2]))
         if peer:
-            environment = {**os.environ, "POLARS_MAX_THREADS": "1", "NUMEXPR_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-            done = subprocess.run(
-                [peer, "-c", PEERS, str(ROWS), str(ROUNDS)], env=environment, capture_output=True, text=True
-            )
-            if done.returncode:
-                print(done.stderr, file=sys.stderr)
-                raise RuntimeError("the peers of `rows` failed")
-            theirs.append(json.loads(done.stdout))
+            theirs.append(asked(peer, PEERS, str(ROWS), str(ROUNDS)))
     speeds = merged([{s["name"]: {k: v for k, v in s.items() if k != "name"} for s in one["speeds"]} for one in mine])
     others = merged(theirs)
     rows = []
@@ -141,7 +194,7 @@ def run(bench):
             )
         )
     rows.append(loss(mine))
-    return rows
+    return rows + windows(bench, peer)
 
 
 def loss(reports):

@@ -127,7 +127,7 @@ fn cases() -> Vec<(&'static str, RowFn, Loop)> {
             floats(rows(data).map(|(a, b, c, d)| if a > b { (a - b) / a } else { c * d }))
         }),
         ("band", band(), |data| {
-            truths(rows(data).map(|(a, b, c, _)| ((a - b).abs() > 0.5) & (c >= 1.0) & (c <= 3.0)))
+            truths(rows(data).map(|(a, b, c, _)| ((a - b).abs() > 0.5) & (1.0..=3.0).contains(&c)))
         }),
     ]
 }

@@ -8,6 +8,8 @@ use pipe_row::{Column, RowError};
 use std::time::Instant;
 
 const ROWS: i64 = 1_000_000;
+/// Of which the fastest counts.
+const ROUNDS: usize = 3;
 const SECOND: i64 = 1_000_000_000;
 
 fn main() -> Result<(), RowError> {
@@ -44,10 +46,14 @@ fn main() -> Result<(), RowError> {
         let function = RowFn { columns, body, ty: Ty::Float, optional: true };
         let mut figures = Vec::new();
         for order in [&one, &by_host] {
-            let start = Instant::now();
-            let result = function.evaluate_over(&[&values], order)?;
-            figures.push(per_row(start, rows));
-            assert_eq!(result.len(), rows);
+            let mut best = f64::INFINITY;
+            for _ in 0..ROUNDS {
+                let start = Instant::now();
+                let result = function.evaluate_over(&[&values], order)?;
+                best = best.min(per_row(start, rows));
+                assert_eq!(result.len(), rows);
+            }
+            figures.push(best);
         }
         println!(
             "{{\"window\": \"{name}\", \"one series\": {}, \"100 series\": {}}}",

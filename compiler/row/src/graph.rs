@@ -111,6 +111,7 @@ pub(crate) struct Graph<'a> {
     /// One for each function.
     pub(crate) outputs: Vec<Output>,
     /// Bytes that are equal only for graphs that compute the same from columns of the same types.
+    #[cfg_attr(not(feature = "jit"), expect(dead_code, reason = "kernels are kept by it"))]
     pub(crate) key: Vec<u8>,
 }
 
@@ -131,6 +132,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The type of a node.
+    #[cfg(feature = "jit")]
     pub(crate) fn ty(&self, node: usize) -> Operand {
         self.nodes.get(node).and_then(|node| node.ty)
     }

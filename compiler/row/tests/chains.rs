@@ -94,7 +94,7 @@ fn steps<'a>(
             }
         });
     }
-    if choices.next() % 3 == 0 {
+    if choices.next().is_multiple_of(3) {
         let chosen = names.iter().filter(|name| *name != "new" && name.as_str() != "a.str");
         steps.push(Step::Select(chosen.map(String::as_str).rev().collect()));
     }

@@ -4,6 +4,12 @@
 //! steps run here for both at once, and every branch is a selection; any other pair goes to `libm`. No step is fused
 //! or reordered, so that the bits are those of `libm` on every machine; the tests compare them.
 
+#![expect(
+    clippy::excessive_precision,
+    clippy::approx_constant,
+    reason = "constants as `libm` writes them, of which all digits were compared"
+)]
+
 mod circle;
 mod exponential;
 mod logarithm;

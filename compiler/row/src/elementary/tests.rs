@@ -3,7 +3,10 @@
 use super::Elementary;
 use proptest::prelude::*;
 
-const FUNCTIONS: [(Elementary, fn(f64) -> f64); 7] = [
+/// A function of `libm`.
+type One = fn(f64) -> f64;
+
+const FUNCTIONS: [(Elementary, One); 7] = [
     (Elementary::Exp, libm::exp),
     (Elementary::Ln, libm::log),
     (Elementary::Log1p, libm::log1p),
@@ -14,7 +17,7 @@ const FUNCTIONS: [(Elementary, fn(f64) -> f64); 7] = [
 ];
 
 /// Compares one function over many values; NaN equals NaN.
-fn compare(function: Elementary, one: fn(f64) -> f64, values: &[f64]) {
+fn compare(function: Elementary, one: One, values: &[f64]) {
     let mut found = values.to_vec();
     function.all(&mut found);
     for (value, found) in values.iter().zip(found) {

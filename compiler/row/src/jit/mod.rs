@@ -57,7 +57,7 @@ pub(crate) fn compile(
         Ok(kernel) => Some(Kernel::new(module, kernel, sources, gives)),
         Err(error) => {
             release(module);
-            let ours = matches!(error, ModuleError::Compilation(_));
+            let ours = matches!(*error, ModuleError::Compilation(_));
             debug_assert!(!ours, "the emitter wrote what Cranelift refuses: {error:?}");
             None
         }
@@ -67,7 +67,7 @@ pub(crate) fn compile(
 fn finish(
     module: &mut JITModule,
     context: &mut cranelift_codegen::Context,
-) -> Result<FuncId, ModuleError> {
+) -> Result<FuncId, Box<ModuleError>> {
     let kernel = module.declare_function("kernel", Linkage::Export, &context.func.signature)?;
     module.define_function(kernel, context)?;
     module.finalize_definitions()?;

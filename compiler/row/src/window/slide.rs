@@ -189,7 +189,7 @@ impl Rank for f64 {
     /// As `total_cmp` orders, so that -0.0 lies below 0.0.
     fn rank(self) -> Option<i64> {
         let bits = self.to_bits().cast_signed();
-        (!self.is_nan()).then_some(bits ^ i64::MAX * i64::from(bits < 0))
+        (!self.is_nan()).then_some(bits ^ (i64::MAX * i64::from(bits < 0)))
     }
 }
 
