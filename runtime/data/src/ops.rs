@@ -1,6 +1,7 @@
 //! The ops of this crate, one file a family.
 
 mod bigram;
+mod chaining;
 mod counting;
 mod folding;
 mod grouping;
@@ -29,7 +30,7 @@ fn all() -> Vec<Native> {
         Native::new("data.filter", 1, shaping::filter),
         Native::new("data.derive", 1, shaping::derive),
         Native::new("data.select", 1, shaping::select),
-        Native::new("data.rows", 1, shaping::rows),
+        Native::new("data.rows", 1, chaining::rows),
         Native::new("data.sort", 1, shaping::sort),
         Native::new("data.join", 1, joining::join),
         Native::new("data.split", 1, splitting::split),

@@ -50,6 +50,28 @@ impl Table {
         Ok(table)
     }
 
+    /// These columns in this order: the table's own of that name where none is given.
+    ///
+    /// # Errors
+    /// When the table has no such column, a name occurs twice, or lengths differ.
+    pub(crate) fn arranged(&self, columns: Vec<(String, Option<Column>)>) -> Result<Self, OpError> {
+        let mut sizes = BTreeSet::new();
+        let mut series = Vec::with_capacity(columns.len());
+        for (name, made) in columns {
+            let size =
+                made.as_ref().map_or_else(|| self.sizes.contains(&name), |c| c.ty() == Ty::Size);
+            series.push(match made {
+                Some(column) => convert::series(&name, column),
+                None => self.raw(&name)?.clone(),
+            });
+            if size {
+                sizes.insert(name);
+            }
+        }
+        let frame = DataFrame::new_infer_height(series).map_err(|error| polars_error(&error))?;
+        Ok(Self { frame, sizes })
+    }
+
     /// Tables of the same columns, one below the other.
     ///
     /// # Errors

@@ -121,6 +121,43 @@ fn steps_in_one_pass_give_what_they_give_one_by_one() {
 }
 
 #[test]
+fn neighbours_without_windows_are_computed_together_with_the_same_bytes() {
+    let bench = Bench::new();
+    let table = series(&bench);
+    let twice = |from: &str| {
+        let sum = Expr::Binary(BinaryOp::Add, Box::new(Expr::Column(0)), Box::new(Expr::Column(0)));
+        reads(from, Ty::Float, true, sum, Ty::Float)
+    };
+    let derive = |name: &str, from: &str| {
+        let columns = ArgValue::Record(BTreeMap::from([(name.to_owned(), twice(from))]));
+        Args(BTreeMap::from([("columns".to_owned(), columns)]))
+    };
+    let filter = |name: &str| Args(BTreeMap::from([("where".to_owned(), above(name, 3.0))]));
+    let select = Args::of([("columns", list(&["y", "host", "x"]))]);
+    let steps = [
+        ("data.derive", derive("y", "x")),
+        ("data.filter", filter("y")),
+        ("data.derive", derive("x", "y")),
+        ("data.filter", filter("x")),
+        ("data.select", select),
+    ];
+    let mut one = table.clone();
+    for (op, args) in &steps {
+        let mut args = args.clone();
+        args.0.insert("table".to_owned(), ArgValue::Value(one));
+        one = bench.run(op, args).unwrap();
+    }
+    let steps = steps.map(|(op, mut args)| {
+        args.0.insert("op".to_owned(), ArgValue::Value(text(op)));
+        ArgValue::Record(args.0)
+    });
+    let args = Args::of([("table", table)]).with("steps", ArgValue::List(steps.into()));
+    assert_eq!(bench.run("data.rows", args).unwrap(), one, "the same bytes");
+    assert_eq!(bench.open(&one).names(), ["y", "host", "x"]);
+    assert_eq!(bench.open(&one).floats("x").unwrap(), [Some(12.0), Some(16.0)]);
+}
+
+#[test]
 fn a_step_that_fails_is_named() {
     let bench = Bench::new();
     let mut fields = BTreeMap::from([("where".to_owned(), above("nothing", 0.0))]);

@@ -1,4 +1,4 @@
-//! `data.filter`, `data.derive`, `data.select`, `data.sort`, and chains of the first three in one pass.
+//! `data.filter`, `data.derive`, `data.select` and `data.sort`.
 
 use crate::call::Call;
 use crate::table::{Table, polars_error};
@@ -23,31 +23,7 @@ pub(super) fn select(call: &Call) -> Result<Value, OpError> {
     call.give_table(&selected(call.table("table")?.as_ref(), &call.args.fields())?)
 }
 
-/// Several steps: what lies between them is never written.
-pub(super) fn rows(call: &Call) -> Result<Value, OpError> {
-    let table = call.table("table")?;
-    let mut made: Option<Table> = None;
-    for step in call.args.records("steps")? {
-        let table = made.as_ref().unwrap_or(table.as_ref());
-        let op = step.str("op")?;
-        let next = match op {
-            "data.filter" => filtered(table, &step),
-            "data.derive" => derived(table, &step),
-            "data.select" => selected(table, &step),
-            other => Err(OpError::new("run::argument", format!("`{other}` cannot be a step."))),
-        };
-        made = Some(next.map_err(|error| within(error, op))?);
-    }
-    call.give_table(made.as_ref().unwrap_or(table.as_ref()))
-}
-
-/// The error of a step, with its op: the node is named after the last one.
-fn within(mut error: OpError, op: &str) -> OpError {
-    error.message = format!("In the step `{op}`: {}", error.message);
-    error
-}
-
-fn filtered(table: &Table, args: &Fields<'_>) -> Result<Table, OpError> {
+pub(super) fn filtered(table: &Table, args: &Fields<'_>) -> Result<Table, OpError> {
     let condition = looking_back(args, table, &[args.row_fn("where")?])?;
     let condition = condition.into_iter().next().ok_or_else(no_result)?;
     let keep = condition.keep().ok_or_else(|| {
@@ -59,7 +35,7 @@ fn filtered(table: &Table, args: &Fields<'_>) -> Result<Table, OpError> {
     table.filtered(keep)
 }
 
-fn derived(table: &Table, args: &Fields<'_>) -> Result<Table, OpError> {
+pub(super) fn derived(table: &Table, args: &Fields<'_>) -> Result<Table, OpError> {
     let mut columns = table.columns()?;
     let fields = args.record("columns")?;
     let names = fields.names();
@@ -82,7 +58,7 @@ fn derived(table: &Table, args: &Fields<'_>) -> Result<Table, OpError> {
     Table::new(columns)
 }
 
-fn selected(table: &Table, args: &Fields<'_>) -> Result<Table, OpError> {
+pub(super) fn selected(table: &Table, args: &Fields<'_>) -> Result<Table, OpError> {
     let names = args.strings("columns")?;
     if names.is_empty() {
         return Err(OpError::new("run::argument", "`columns` names no column."));
@@ -139,7 +115,7 @@ fn order(table: &Table, over: &[&str], by: Option<&str>) -> Result<Order, OpErro
     Order::new(table.rows(), &entities.iter().collect::<Vec<_>>(), times.as_ref()).map_err(failed)
 }
 
-fn failed(error: RowError) -> OpError {
+pub(super) fn failed(error: RowError) -> OpError {
     OpError::new("run::row_function", format!("The row function cannot run: {error}."))
 }
 
