@@ -5,6 +5,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("data", include_str!("../data.pipe")),
     ("detect", include_str!("../detect.pipe")),
     ("dist", include_str!("../dist.pipe")),
+    ("encode", include_str!("../encode.pipe")),
     ("eval", include_str!("../eval.pipe")),
     ("flow", include_str!("../flow.pipe")),
     ("list", include_str!("../list.pipe")),
@@ -22,6 +23,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("threshold", include_str!("../threshold.pipe")),
     ("tokenizer", include_str!("../tokenizer.pipe")),
     ("train", include_str!("../train.pipe")),
+    ("tune", include_str!("../tune.pipe")),
     ("value", include_str!("../value.pipe")),
     ("window", include_str!("../window.pipe")),
 ];

@@ -84,6 +84,49 @@ fn an_output_that_is_none_is_said_and_an_old_file_goes() {
     assert!(!project.path().join("out/pages/most.arrow").exists());
 }
 
+const SEARCH: &str = r#"let visits = data.read("visits.csv")
+let found = tune.halving(
+  [1.0, 2.0, 4.0, 8.0],
+  trial: (weight, rows) => {
+    let some = visits |> data.filter(row => row.seconds > 3.0)
+    (some.rows + rows) * weight
+  },
+  budgets: [1, 10],
+  goal: "largest",
+)
+output found = found
+"#;
+
+/// Losers are asked no further, a search that goes on finds the trials that it had, and so does one over more points.
+#[test]
+fn a_search_finds_its_trials_again() {
+    let project = project();
+    project.write("pages.pipe", SEARCH);
+    snapshot!(project.pipe(&["plan", "pages.pipe"]));
+    let first = ran(&project);
+    let trials = |ran: &[String]| -> Vec<String> {
+        ran.iter().filter(|name| name.starts_with("found[")).cloned().collect()
+    };
+    assert_eq!(trials(&first).len(), 6, "{first:?}");
+    let found = serde_json::json!({ "point": 8.0, "score": 112.0, "trials": 6 });
+    assert_eq!(json(&project, "out/pages/found.json"), found);
+    assert_eq!(ran(&project), [""; 0]);
+    project.write(
+        "pages.pipe",
+        &SEARCH.replace("[1, 10]", "[1, 10, 20]").replace("8.0]", "8.0, 0.5]"),
+    );
+    let again = trials(&ran(&project));
+    assert_eq!(
+        again,
+        [
+            "found[weight=0.5, rows=1]",
+            "found[weight=2, rows=10]",
+            "found[weight=4, rows=20]",
+            "found[weight=8, rows=20]"
+        ]
+    );
+}
+
 #[test]
 fn why_knows_elements() {
     let project = project();

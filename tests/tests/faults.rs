@@ -4,7 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
 
-use pipe_tests::pipe::Project;
+use pipe_tests::pipe::{Project, nodes};
 use pipe_tests::random::Random;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -89,6 +89,47 @@ fn killed_at_random_moments() {
     }
     let leftover = std::fs::read_dir(disturbed.path().join(".pipe/tmp")).map_or(0, Iterator::count);
     assert!(leftover <= 1, "{leftover} folders of killed runs are left in .pipe/tmp");
+}
+
+/// A chain of steps and a fan of elements: what had ended when the process was killed is found, the rest runs.
+#[test]
+fn killed_while_it_expands() {
+    let project = project();
+    let program = r#"
+let t = data.read("numbers.csv")
+let signs = if t.rows > 3 { [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] } else { [1.0] }
+let tables = for sign in signs { t |> data.derive(s: row => row.z * sign) |> data.sort(["s"]) }
+output rows = for table in tables { table.rows }
+output last = iterate(t, step: t => t |> data.derive(x: row => row.x * 1.5) |> data.sort(["y"]), max: 10)
+"#;
+    project.write("e.pipe", program);
+    let made = |name: &String| name.starts_with("last[step=") || name.starts_with("tables[sign=");
+    let ended = || {
+        let text = std::fs::read_to_string(project.path().join("events.jsonl")).unwrap_or_default();
+        let events = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+        let events: Vec<serde_json::Value> = events.collect();
+        nodes(&events, "ran").into_iter().filter(made).collect::<Vec<String>>()
+    };
+    let mut child = project.start(&["run", "e.pipe", "--events", "events.jsonl"]);
+    while ended().len() < 4 && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let found = ended();
+    assert!(found.len() >= 4, "{found:?}");
+    verified(&project, "of an expanding run");
+    let (said, events) = project.run("e.pipe", &[]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let again: Vec<String> = nodes(&events, "ran").into_iter().filter(made).collect();
+    assert!(found.iter().all(|name| !again.contains(name)), "{found:?} and again {again:?}");
+    let calm = self::project();
+    calm.write("e.pipe", program);
+    assert_eq!(calm.pipe(&["run", "e.pipe"]).code, 0);
+    for output in ["out/e/last.arrow", "out/e/rows.json"] {
+        let read = |project: &Project| std::fs::read(project.path().join(output)).unwrap();
+        assert!(read(&calm) == read(&project), "{output} differs from that of an undisturbed run");
+    }
 }
 
 /// SIGTERM is a wish, not an accident: exit 75, and the same command goes on from there.

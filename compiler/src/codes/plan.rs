@@ -51,7 +51,8 @@ Score another part:
         "What is fitted on a whole table has seen every part of it. This is a warning, because it may be meant, for
 example for the model that is deployed in the end.
 
-Split the table, fit on `train` and score on `test`.",
+Split the table, fit on `train` and score on `test`. Encoders count too: fit them on `train` after the split, and use them
+on all parts.",
     ),
     page(
         "parts::selected_and_reported",

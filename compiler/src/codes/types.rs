@@ -16,7 +16,7 @@ pub(super) const CODES: &[Code] = &[
     page(
         "types::categories",
         "categories that are not known",
-        "To encode a column of texts the categories are known before the run, so that the same text always becomes the same number.\n\n  orders |> data.encode([\"status\"], by: \"one_hot\")\n\nList them (`categories: [\"open\", \"paid\"]`), or read the column as an enumeration.",
+        "To encode a column of texts the categories are known before the run, so that the same text always becomes the same number.\n\n  orders |> data.encode([\"status\"], by: \"one_hot\")\n\nList them (`categories: [\"open\", \"paid\"]`), or read the column as an enumeration. `encode.fit` learns them from the rows to train on; for `by: \"one_hot\"` it has to be told how many columns there are to be (`most: 8`).",
     ),
     page(
         "types::check",

@@ -8,7 +8,7 @@ use super::{
     run_scalar,
 };
 use crate::key::{Key, Written};
-use crate::plan::{Arg, Args, Column, FileArg, Input, NodeId, Promise, Shared, Worker};
+use crate::plan::{Arg, Args, Batch, Column, FileArg, Input, NodeId, Promise, Shared, Worker};
 use crate::types::Type;
 use crate::value::Const;
 use pipe_grammar::{Problem, Span};
@@ -37,18 +37,11 @@ pub(crate) struct Draft {
     pub(crate) heavy: bool,
     pub(crate) streamable: bool,
     pub(crate) effect: bool,
-    pub(crate) group: Option<Group>,
+    pub(crate) batch: Option<Shared<Batch>>,
     /// Bytes of memory that it needs at the least, where a bound is known.
     pub(crate) estimate: Option<u64>,
     /// The frame that it belongs to: 0 is the program itself, others are bodies of drivers.
     pub(crate) frame: u32,
-}
-
-/// What makes nodes one batch group: a label, and arguments that are equal.
-#[derive(Clone, Debug)]
-pub(crate) struct Group {
-    pub(crate) label: String,
-    pub(crate) args: Vec<String>,
 }
 
 /// A declaration that creates a node.
@@ -129,7 +122,7 @@ impl<'a> Evaluator<'a> {
             heavy: native.heavy,
             streamable: native.streamable,
             effect: native.effect,
-            group: group_of(&native),
+            batch: batch_of(&native).map(Shared::from),
             estimate,
             frame: self.frame.number,
         };
@@ -415,14 +408,14 @@ impl Attributes {
 }
 
 /// `group: "base, tokenizer"` names arguments of one op; any other word joins ops that share their subject.
-fn group_of(native: &Native) -> Option<Group> {
+fn batch_of(native: &Native) -> Option<Batch> {
     let is_param = |name: &String| native.params.iter().any(|param| param.name == *name);
     let first = native.group.first()?;
     Some(if native.group.iter().all(is_param) {
-        Group { label: native.op.clone(), args: native.group.clone() }
+        Batch { label: native.op.clone(), args: native.group.clone() }
     } else {
         let subject = native.params.first().map(|param| param.name.clone());
-        Group { label: first.clone(), args: subject.into_iter().collect() }
+        Batch { label: first.clone(), args: subject.into_iter().collect() }
     })
 }
 

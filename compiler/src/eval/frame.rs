@@ -280,7 +280,7 @@ impl<'a> Evaluator<'a> {
             heavy: false,
             streamable: false,
             effect: false,
-            group: None,
+            batch: None,
             estimate: None,
             frame: self.frame.number,
         }

@@ -24,7 +24,7 @@ impl<'a> Evaluator<'a> {
             FILES
         } else if param.column {
             "it names columns, and those are checked before the run"
-        } else if native.types.is_some() && !is_data(&param.ty) {
+        } else if native.types.is_some() && !native.is_search() && !is_data(&param.ty) {
             "the columns of the result depend on it, and those are checked before the run"
         } else {
             return true;

@@ -49,10 +49,7 @@ impl<'a> Evaluator<'a> {
             "zip" => self.zipped(&items, call, plain),
             "concat" => self.joined(&items, call, plain),
             "min_by" | "max_by" | "sort_by" => self.by_key(name, &items, call, plain),
-            other => {
-                let message = format!("the compiler does not know how to compute `list.{other}`");
-                self.fail(Problem::error("resolve::native", call.declared, message))
-            }
+            other => self.no_list_function(other, call),
         }
     }
 
@@ -318,14 +315,13 @@ impl<'a> Evaluator<'a> {
                 }
             }
             "min_by" | "max_by" | "sort_by" => self.by_key_in_run(name, call, list, item),
-            other => {
-                let message = format!(
-                    "`list.{other}` needs a list of known length, and this one is known only in the run"
-                );
-                let problem = Problem::error("plan::runtime_choice", list.span, message);
-                self.fail(problem.help("walk it with `for`, or ask for its `list.length`, `list.first`, `list.sort_by` or `list.max_by`"))
-            }
+            other => self.no_list_function(other, call),
         }
+    }
+
+    fn no_list_function(&mut self, name: &str, call: &NativeCall<'a>) -> Typed<'a> {
+        let message = format!("the compiler does not know how to compute `list.{name}`");
+        self.fail(Problem::error("resolve::native", call.declared, message))
     }
 
     /// A list that is another one in a new form.

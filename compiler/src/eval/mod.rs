@@ -32,6 +32,7 @@ mod parts;
 mod repeat;
 mod row;
 mod scalar;
+mod search;
 mod selection;
 mod shapes;
 mod signature;

@@ -57,6 +57,9 @@ impl<'a> Evaluator<'a> {
         if native.fold {
             return self.folded(&mut call);
         }
+        if native.is_search() {
+            return self.search(&call);
+        }
         self.convert_functions(&mut call);
         self.check_columns(&mut call);
         let ty = self.result_type(&mut call);

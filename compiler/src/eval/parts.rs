@@ -102,9 +102,7 @@ impl<'a> Evaluator<'a> {
             self.report(problem);
             return;
         }
-        let whole = fitted.parts.is_empty() && !fitted.sources.is_empty();
-        let same_source = scored.sources.iter().any(|source| fitted.sources.contains(source));
-        if whole && same_source {
+        if on_the_whole(&fitted, scored) {
             let (what, help) = if scored.parts.is_empty() {
                 (
                     "the rows on which it has been fitted",
@@ -120,6 +118,54 @@ impl<'a> Evaluator<'a> {
             let problem = Problem::warning("parts::scored_on_whole", span, message)
                 .also(subject_span, "has been fitted on the whole table")
                 .help(help);
+            return self.report(problem);
+        }
+        self.check_prepared(call, scored, span);
+    }
+
+    /// Rows to score whose columns were made with something that has been fitted on them.
+    fn check_prepared(&mut self, call: &NativeCall<'a>, scored: &Seen, span: Span) {
+        let given = call.native.scores.as_ref().and_then(|name| call.values.get(name));
+        let Some(given) = given else { return };
+        let fitted = origin_in(&given.value).fitted;
+        let op = &call.native.op;
+        if let Some((part, seen)) = self.seen_part(scored, &fitted) {
+            let rows = if part == seen { "these rows" } else { "some of these rows" };
+            let message = format!(
+                "`{op}` scores `{part}`, and its columns were made with what has been fitted on `{seen}`, which has {rows}"
+            );
+            let problem = Problem::error("parts::scored_on_fitted", span, message)
+                .label(format!("rows of `{part}` here"))
+                .also(self.split_span(part), "the split that makes it")
+                .help(
+                    "fit encoders on the rows that the model is trained on, and use them on both",
+                );
+            self.report(problem);
+        } else if on_the_whole(&fitted, scored) && !scored.parts.is_empty() {
+            let message = format!(
+                "`{op}` scores a part of a table, and its columns were made with what has been fitted on all of it"
+            );
+            let problem = Problem::warning("parts::scored_on_whole", span, message)
+                .help("split first, fit encoders on the part `train`, and use them on all parts");
+            self.report(problem);
+        }
+    }
+
+    /// An encoder that has been fitted on a whole table, and is used on a part of it.
+    pub(crate) fn check_encoder(&mut self, call: &NativeCall<'a>) {
+        let (Some(table), Some(with)) = (call.values.get("table"), call.values.get("with")) else {
+            return;
+        };
+        let rows = origin_in(&table.value).rows;
+        let fitted = origin_in(&with.value).fitted;
+        if on_the_whole(&fitted, &rows) && !rows.parts.is_empty() {
+            let message = format!(
+                "`{}` is given a part of the rows on which the encoder has been fitted",
+                call.native.op
+            );
+            let problem = Problem::warning("parts::scored_on_whole", table.span, message)
+                .also(with.span, "has been fitted on the whole table")
+                .help("fit it on the part `train` of the same split, and use it on all parts");
             self.report(problem);
         }
     }
@@ -297,6 +343,12 @@ fn gather(value: &Typed<'_>, origin: &mut Origin) {
         Value::Record(fields) => fields.values().for_each(|field| gather(field, origin)),
         _ => {}
     }
+}
+
+/// Whether something has been fitted on a whole table, and these rows are of it.
+fn on_the_whole(fitted: &Seen, rows: &Seen) -> bool {
+    let same_source = rows.sources.iter().any(|source| fitted.sources.contains(source));
+    fitted.parts.is_empty() && same_source
 }
 
 /// Whether the result is something learned instead of rows.

@@ -56,7 +56,8 @@ impl<'a> Evaluator<'a> {
         let mut nodes = Vec::new();
         self.read_by(side, &mut nodes);
         for node in nodes {
-            let picked = self.drafts.get(node.node).is_some_and(|draft| draft.op == "value.pick");
+            let picks = |op: &str| op == "value.pick" || op.starts_with("tune.");
+            let picked = self.drafts.get(node.node).is_some_and(|draft| picks(&draft.op));
             let chosen = node.origin.selected.iter().next().filter(|_| picked);
             if let Some((part, place)) = chosen {
                 let message = format!(

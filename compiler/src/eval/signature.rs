@@ -104,7 +104,12 @@ pub struct SignatureParam {
 impl Native {
     /// Whether it expands in the run into nodes of its body.
     pub(crate) fn is_driver(&self) -> bool {
-        self.types.as_deref() == Some("driver")
+        self.types.as_deref() == Some("driver") || self.is_search()
+    }
+
+    /// Whether it is a driver that programs call, with a function that makes a trial.
+    pub(crate) fn is_search(&self) -> bool {
+        self.types.as_deref() == Some("search")
     }
 }
 

@@ -212,8 +212,16 @@ impl<'a> Evaluator<'a> {
         let item: &'a Item = self.program.item(id);
         let ItemKind::Type { params, .. } = &item.kind else { return Type::Error };
         if let Type::Artifact(artifact) = &ty {
-            let part = part_name(args.first(), vars);
-            return Type::Artifact(Rc::new(Artifact { part, ..(**artifact).clone() }));
+            let artifact = (**artifact).clone();
+            return Type::Artifact(Rc::new(
+                if params.first().is_none_or(|param| param.text == PART) {
+                    Artifact { part: part_name(args.first(), vars), ..artifact }
+                } else {
+                    let args = args.iter().take(params.len());
+                    let args = args.map(|arg| self.written(module, arg, vars)).collect();
+                    Artifact { args, ..artifact }
+                },
+            ));
         }
         if params.len() != args.len() {
             let name = self.item_name(id);
@@ -255,6 +263,7 @@ impl<'a> Evaluator<'a> {
                     Type::Artifact(Rc::new(Artifact {
                         name: Rc::from(name.text.as_str()),
                         fields,
+                        args: Rc::default(),
                         part: None,
                     }))
                 } else {
@@ -314,6 +323,9 @@ impl<'a> Evaluator<'a> {
         Type::Error
     }
 }
+
+/// What the library calls a type parameter that stands for a part and not for a type.
+const PART: &str = "P";
 
 /// The part that the second argument of `Table` names, unless it is a type parameter.
 fn part_name(arg: Option<&TypeExpr>, vars: &[Name]) -> Option<Rc<str>> {

@@ -15,7 +15,7 @@ pub(super) fn annotate(plan: &mut Plan, drafts: &[&Draft], machine: Machine) {
     for (node, draft) in plan.nodes.iter_mut().zip(drafts) {
         resources(&mut node.runs, draft, machine);
     }
-    groups(plan, drafts);
+    groups(plan);
     critical(plan, &reads, drafts);
 }
 
@@ -76,14 +76,12 @@ fn levels(plan: &mut Plan, reads: &Reads) {
 }
 
 /// Nodes that share what the signature's `group` names get one number.
-fn groups(plan: &mut Plan, drafts: &[&Draft]) {
+fn groups(plan: &mut Plan) {
     let mut members: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (at, (node, draft)) in plan.nodes.iter().zip(drafts).enumerate() {
-        let Some(group) = &draft.group else { continue };
-        let shared: Vec<String> =
-            group.args.iter().map(|name| format!("{:?}", node.args.get(name))).collect();
-        let key = format!("{} {}", group.label, shared.join(" "));
-        members.entry(key).or_default().push(at);
+    for (at, node) in plan.nodes.iter().enumerate() {
+        if let Some(key) = node.batch_key() {
+            members.entry(key).or_default().push(at);
+        }
     }
     let groups = members.into_values().filter(|group| group.len() > 1);
     for (number, group) in (0u32..).zip(groups) {

@@ -165,6 +165,7 @@ impl Annotations {
             exclusive: false,
             level: 0,
             group: None,
+            batch: None,
             critical: false,
             retry: 0,
             timeout: None,

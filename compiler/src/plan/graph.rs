@@ -261,6 +261,7 @@ fn node(
             promise: draft.promise,
             streamable: draft.streamable,
             effect: draft.effect,
+            batch: draft.batch.clone(),
             ..Annotations::light()
         },
         fused: Vec::new(),

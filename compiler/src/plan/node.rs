@@ -134,6 +134,9 @@ pub struct Annotations {
     pub level: u32,
     /// Nodes with one group id may run as one task (batch group slot).
     pub group: Option<u32>,
+    /// What makes nodes of this one's kind a group, also those that a driver makes later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<Shared<Batch>>,
     /// Lies on the critical path (by estimated cost).
     pub critical: bool,
     /// `@retry(n)`.
@@ -148,6 +151,15 @@ pub struct Annotations {
     pub streamable: bool,
     /// Has an effect outside the store.
     pub effect: bool,
+}
+
+/// What makes nodes one batch group: a label, and arguments that are equal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch {
+    /// The op, or what several ops have in common.
+    pub label: String,
+    /// Names of the arguments.
+    pub args: Vec<String>,
 }
 
 /// Where an op runs.
@@ -244,6 +256,14 @@ impl Arg {
 }
 
 impl Node {
+    /// A text that the nodes of one batch group share, and no others. Their inputs have the numbers of one plan.
+    #[must_use]
+    pub fn batch_key(&self) -> Option<String> {
+        let batch = self.runs.batch.as_deref()?;
+        let shared = batch.args.iter().map(|name| format!(" {:?}", self.args.get(name)));
+        Some(shared.fold(batch.label.clone(), |key, arg| key + &arg))
+    }
+
     /// Every node result that this node reads, in argument-name order.
     #[must_use]
     pub fn inputs(&self) -> Vec<&Input> {

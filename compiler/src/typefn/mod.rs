@@ -2,6 +2,7 @@
 
 mod concat;
 mod derive;
+mod encoder;
 mod exec;
 mod folds;
 mod group;
@@ -45,6 +46,8 @@ pub(crate) fn apply<'a>(
         "rename" => shape::rename(evaluator, call),
         "drop" => shape::drop(evaluator, call),
         "encode" => shape::encode(evaluator, call),
+        "encoder" => encoder::fitted(evaluator, call),
+        "encoded" => encoder::encoded(evaluator, call),
         "values" => values::result(evaluator, call),
         "compute" | "own" | "driver" | "rows" => {
             let op = &call.native.op;

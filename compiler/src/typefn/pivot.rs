@@ -83,7 +83,7 @@ pub(super) fn long<'a>(evaluator: &mut Evaluator<'a>, call: &mut NativeCall<'a>)
         });
     }
     let kept = row.fields.iter().filter(|(name, _)| !names.iter().any(|wide| **wide == **name));
-    let mut made = Record { fields: kept.cloned().collect(), open: row.open, spread: None };
+    let mut made = Record { fields: kept.cloned().collect(), ..row.clone() };
     let texts: BTreeSet<String> = names.iter().cloned().collect();
     let types = [("name", Type::Enum(Rc::new(texts))), ("value", value?.0)];
     for (argument, ty) in types {

@@ -46,7 +46,7 @@ pub(super) fn rename<'a>(evaluator: &mut Evaluator<'a>, call: &mut NativeCall<'a
             return None;
         }
     }
-    let mut made = Record { open: row.open, ..Record::default() };
+    let mut made = Record { fields: Vec::new(), ..row.clone() };
     for (name, ty) in &row.fields {
         let new = renamed.get(&**name).map_or(&**name, String::as_str);
         if made.field(new).is_some() {
@@ -73,12 +73,12 @@ pub(super) fn drop<'a>(evaluator: &mut Evaluator<'a>, call: &mut NativeCall<'a>)
         .filter(|(name, _)| !names.iter().any(|gone| **gone == **name))
         .cloned()
         .collect();
-    if kept.is_empty() && !row.open && !call.broken {
+    if kept.is_empty() && !row.open && row.spread.is_none() && !call.broken {
         let message = "no column remains";
         evaluator.report(Problem::error("types::missing_argument", given.span, message));
         return None;
     }
-    Some(Type::table(Record { fields: kept, open: row.open, spread: None }))
+    Some(Type::table(Record { fields: kept, ..row }))
 }
 
 /// Columns of texts as numbers or truths. The categories are those of an enumeration, or given.
@@ -95,7 +95,7 @@ pub(super) fn encode<'a>(evaluator: &mut Evaluator<'a>, call: &mut NativeCall<'a
         Some(Const::List(items)) if !items.is_empty() => Some(items),
         _ => None,
     };
-    let mut made = Record { open: row.open, ..Record::default() };
+    let mut made = Record { fields: Vec::new(), ..row.clone() };
     let mut all: BTreeMap<String, Const> = BTreeMap::new();
     for (name, ty) in &row.fields {
         if !names.iter().any(|wanted| **wanted == **name) {

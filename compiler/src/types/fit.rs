@@ -64,6 +64,7 @@ impl Bindings {
                 Type::Artifact(Rc::new(Artifact {
                     name: Rc::clone(&artifact.name),
                     fields: self.apply_record(&artifact.fields),
+                    args: artifact.args.iter().map(|arg| self.apply(arg)).collect(),
                     part: artifact.part.clone(),
                 }))
             }
@@ -131,11 +132,21 @@ pub(crate) fn accepts(wanted: &Type, found: &Type, bound: &mut Bindings) -> Resu
         (Type::Artifact(wanted_artifact), Type::Artifact(found_artifact)) => {
             let parts = (&wanted_artifact.part, &found_artifact.part);
             let parts_fit = !matches!(parts, (Some(a), Some(b)) if a != b);
-            if wanted_artifact.name == found_artifact.name && parts_fit {
-                Ok(())
-            } else {
-                Err(Mismatch::new(wanted, found))
+            if wanted_artifact.name != found_artifact.name || !parts_fit {
+                return Err(Mismatch::new(wanted, found));
             }
+            let mut args = wanted_artifact.args.iter().zip(found_artifact.args.iter());
+            let fit = args.all(|(wanted, found)| {
+                *wanted == Type::Any || matches!(wanted, Type::Var(_)) || is_one(wanted, found)
+            });
+            if !fit {
+                return Err(Mismatch::new(wanted, found));
+            }
+            let args = wanted_artifact.args.iter().zip(found_artifact.args.iter());
+            for (wanted, found) in args.filter(|(wanted, _)| matches!(wanted, Type::Var(_))) {
+                accepts(wanted, found, bound)?;
+            }
+            Ok(())
         }
         (Type::Function(wanted_fn), Type::Function(found_fn)) => {
             if wanted_fn.params.len() != found_fn.params.len() {
@@ -149,6 +160,11 @@ pub(crate) fn accepts(wanted: &Type, found: &Type, bound: &mut Bindings) -> Resu
         _ if wanted == found => Ok(()),
         _ => Err(Mismatch::new(wanted, found)),
     }
+}
+
+/// Whether two descriptions of what an artifact is of are one, as far as nothing in them comes from a mistake.
+fn is_one(wanted: &Type, found: &Type) -> bool {
+    wanted == found || wanted.is_error() || found.is_error()
 }
 
 fn accept_variable(name: &Rc<str>, found: &Type, bound: &mut Bindings) -> Result<(), Mismatch> {
@@ -265,7 +281,7 @@ pub(crate) fn join(left: &Type, right: &Type) -> Option<Type> {
             let part = if a.part == b.part { a.part.clone() } else { None };
             Some(Type::Table(Rc::new(TableType { row: join(&a.row, &b.row)?, part })))
         }
-        (Type::Artifact(a), Type::Artifact(b)) if a.name == b.name => {
+        (Type::Artifact(a), Type::Artifact(b)) if a.name == b.name && a.args == b.args => {
             let part = if a.part == b.part { a.part.clone() } else { None };
             Some(Type::Artifact(Rc::new(Artifact { part, ..(**a).clone() })))
         }

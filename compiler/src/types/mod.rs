@@ -99,6 +99,9 @@ pub(crate) struct TableType {
 pub(crate) struct Artifact {
     pub(crate) name: Rc<str>,
     pub(crate) fields: Record,
+    /// What it is of, where the library says so: of an `Encoder` the columns that it takes and those that it makes. Empty when
+    /// nothing is said.
+    pub(crate) args: Rc<[Type]>,
     pub(crate) part: Option<Rc<str>>,
 }
 

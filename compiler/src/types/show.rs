@@ -29,10 +29,13 @@ impl fmt::Display for Type {
                 Some(part) => write!(f, "Table<{}, {part}>", table.row),
                 None => write!(f, "Table<{}>", table.row),
             },
-            Self::Artifact(artifact) => match &artifact.part {
-                Some(part) => write!(f, "{}<{part}>", artifact.name),
-                None => f.write_str(&artifact.name),
-            },
+            Self::Artifact(artifact) => {
+                f.write_str(&artifact.name)?;
+                let part = artifact.part.iter().map(|part| part.to_string());
+                let args: Vec<String> =
+                    artifact.args.iter().map(Self::to_string).chain(part).collect();
+                if args.is_empty() { Ok(()) } else { write!(f, "<{}>", args.join(", ")) }
+            }
             Self::Function(function) => {
                 f.write_str("(")?;
                 joined(f, function.params.iter(), ", ")?;

@@ -27,7 +27,7 @@ fn modules_are_loaded_only_when_named() {
 #[test]
 fn programs_in_the_spec_compile() {
     let mut wrong = String::new();
-    for page in ["types.md", "plan-and-cache.md", "language.md"] {
+    for page in ["types.md", "plan-and-cache.md", "language.md", "tuning.md"] {
         let path = format!("{}/../spec/{page}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let (from, to) = match page {

@@ -143,7 +143,7 @@ fn bound(item: &Value, fields: &[&str]) -> Result<Vec<Value>, OpError> {
 }
 
 /// `host=web-1`; a value that has no short text shows its place in the list.
-fn labelled(name: &str, value: &Value, at: usize) -> String {
+pub(crate) fn labelled(name: &str, value: &Value, at: usize) -> String {
     let text = match value {
         Value::Record(fields) => {
             let texts = fields.values().filter(|field| matches!(field, Value::Str(_)));

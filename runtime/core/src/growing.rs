@@ -45,6 +45,8 @@ struct Known {
     /// By key and cache policy, as the plan merges its nodes.
     keys: HashMap<(Key, bool), usize>,
     names: HashSet<String>,
+    /// Numbers of batch groups by what their members share.
+    groups: HashMap<String, u32>,
 }
 
 /// What became of a point.
@@ -153,14 +155,21 @@ impl<'p> Growing<'p> {
                     moved(&mut arg, first, &places).then_some(arg)
                 });
             }
-            // Groups are numbered within the body, and the plan has numbers of its own.
-            node.runs.group = None;
+            node.runs.group = self.group_of(&node);
             places.push(NodeId(self.add(node, true) as u32));
         }
         let mut result = made.result;
         let _ = moved(&mut result, first, &places);
         let nodes = places.iter().map(|id| id.0 as usize).collect();
         Ok(Element { result, nodes, given: givens })
+    }
+
+    /// The batch group of a node that is made: members join whichever driver makes them, and those of the plan.
+    fn group_of(&mut self, node: &Node) -> Option<u32> {
+        let key = node.batch_key()?;
+        let groups = &mut self.known.as_mut()?.groups;
+        let next = groups.values().max().map_or(0, |last| last + 1);
+        Some(*groups.entry(key).or_insert(next))
     }
 
     fn next_id(&self) -> Result<NodeId, OpError> {
@@ -193,7 +202,9 @@ impl<'p> Growing<'p> {
             keys.entry((node.key, node.runs.cache)).or_insert(at);
         }
         let names = self.plan.nodes.iter().map(|node| node.name.clone()).collect();
-        self.known = Some(Known { keys, names });
+        let numbered = |node: &Node| Some((node.batch_key()?, node.runs.group?));
+        let groups = self.plan.nodes.iter().filter_map(numbered).collect();
+        self.known = Some(Known { keys, names, groups });
     }
 }
 

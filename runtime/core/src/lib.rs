@@ -37,6 +37,7 @@ pub mod shown;
 pub mod standalone;
 pub mod states;
 pub mod store;
+mod tune;
 pub mod value;
 pub mod worker;
 

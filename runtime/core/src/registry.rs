@@ -24,6 +24,7 @@ impl Registry {
         registry.register_driver(Box::new(flow::Each));
         registry.register_driver(Box::new(flow::Choose));
         registry.register_driver(Box::new(flow::Iterate));
+        registry.register_driver(Box::new(crate::tune::Halving));
         registry
     }
 

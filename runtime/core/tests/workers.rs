@@ -4,13 +4,13 @@
 
 mod support;
 
-use pipe_compiler::plan::{Annotations, Worker};
+use pipe_compiler::plan::{Annotations, Batch, Worker};
 use pipe_compiler::value::Const;
 use pipe_runtime::events::{Event, NodeState};
 use pipe_runtime::value::Value;
 use pipe_runtime::{Registry, RunOptions, worker};
 use std::path::Path;
-use support::{Place, PlanBuilder, Ran, int, op, text};
+use support::{Place, PlanBuilder, Ran, body, int, list, op, slot, text};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pipe-runtime-test");
 
@@ -107,6 +107,43 @@ fn a_group_shares_a_worker_and_a_crash_fails_its_member_alone() {
     let states = ran.states();
     assert_eq!(states["bad"], NodeState::Failed);
     assert_eq!((ran.summary.ran, ran.summary.failed), (4, 1), "{:?}", ran.summary.failures);
+}
+
+/// What a loop makes in the run shares a group like what stands in the plan, as far as the arguments are equal that make one.
+#[test]
+fn elements_of_a_loop_share_a_worker() {
+    let place = Place::new();
+    let batch = Batch { label: "w.steps".to_owned(), args: vec!["base".to_owned()] };
+    let runs = Annotations { batch: Some(batch.into()), ..torch() };
+    let mut plan = PlanBuilder::new();
+    let mut walk = |name: &str, base: i64, items: [i64; 4]| {
+        let each = body(&["until"], |inside| {
+            inside.node_with(
+                "",
+                "w.steps",
+                &[("until", slot(0)), ("base", int(base))],
+                runs.clone(),
+            )
+        });
+        let items = list(items.map(int));
+        let args = [("list", items), ("body", each), ("captures", list([]))];
+        let node = plan.node(name, "flow.each", &args);
+        plan.output(name, node);
+    };
+    walk("first", 1, [20, 21, 22, 23]);
+    walk("second", 1, [24, 25, 26, 27]);
+    let ran = run(&place, &plan);
+    assert_eq!(ran.summary.failed, 0, "{:?}", ran.summary.failures);
+    let found = |name: &str| output(&place, &format!("{name}.json"));
+    let processes: std::collections::BTreeSet<String> = ["first", "second"]
+        .iter()
+        .flat_map(|name| {
+            let text = found(name);
+            text.split([',', '[', ']', '\n', ' ']).map(str::to_owned).collect::<Vec<_>>()
+        })
+        .filter(|word| !word.is_empty())
+        .collect();
+    assert_eq!(processes.len(), 1, "eight members of one group: {processes:?}");
 }
 
 #[test]

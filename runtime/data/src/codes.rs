@@ -11,6 +11,15 @@ pub fn all() -> Vec<Code> {
 /// The codes of this crate that no crate below it has, in alphabetical order.
 pub const CODES: &[Code] = &[
     page(
+        "run::bad_encoder",
+        "an encoder that cannot be used",
+        "What an encoder learned is a JSON file. This one cannot be read, or was written by another version.
+
+  parts.test |> encode.apply(with: hosts)
+
+`pipe store verify` finds files of the store that changed, and the next run makes them again.",
+    ),
+    page(
         "run::bad_header",
         "a header that names no columns",
         "The first line of a CSV file names its columns, each once. Rows are looked up by these names, so a name that
@@ -255,6 +264,17 @@ several with other names.
 where the time is a number of seconds. Name the column when reading, and it is read as times:
 
   data.read(\"metrics.csv\", time: \"ts\")",
+    ),
+    page(
+        "run::no_values",
+        "nothing to learn from",
+        "A column has no value in the rows that an encoder or a detector is fitted on, or there is no score to choose a
+threshold by.
+
+  detect.robust_z(parts.train, columns: [\"latency\"])
+
+where `latency` was not recorded yet in those days. Leave the column out, or learn from a part that has it. A detector
+of windows gives no score to the first rows of a series, so a part must be longer than a window.",
     ),
     page(
         "run::no_year",

@@ -3,6 +3,7 @@
 mod bigram;
 mod chaining;
 mod counting;
+mod encoding;
 mod folding;
 mod grouping;
 mod joining;
@@ -46,6 +47,8 @@ fn all() -> Vec<Native> {
         Native::new("data.distinct", 1, reshaping::distinct),
         Native::new("data.fill", 1, reshaping::fill),
         Native::new("data.encode", 1, reshaping::encode),
+        Native::new("encode.fit", 1, encoding::fit),
+        Native::new("encode.apply", 1, encoding::apply),
         Native::new("data.pack", 1, tokenizing::pack),
         Native::new("tokenizer.train", 1, tokenizing::train),
         Native::new("tokenizer.encode", 1, tokenizing::encode),

@@ -42,17 +42,6 @@ where all anomalies lie in `test`. Score the part in which the events lie. If th
 times without a zone are read as UTC.",
     ),
     page(
-        "run::no_values",
-        "nothing to learn from",
-        "A column has no value in the part that a detector is fitted on, or there is no score to choose a threshold
-by.
-
-  detect.robust_z(parts.train, columns: [\"latency\"])
-
-where `latency` was not recorded yet in those days. Leave the column out, or learn from a part that has it. A detector
-of windows gives no score to the first rows of a series, so a part must be longer than a window.",
-    ),
-    page(
         "run::other_step",
         "rows at another distance than the detector knows",
         "A detector of windows learned how a fixed number of rows moves. Rows that lie closer together or further

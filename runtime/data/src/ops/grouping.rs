@@ -3,7 +3,7 @@
 mod aggregate;
 mod index;
 
-pub(super) use aggregate::{aggregated, gathered};
+pub(super) use aggregate::{aggregated, gathered, mean, quantile, spread};
 pub(super) use index::{Groups, codes};
 
 use crate::call::Call;

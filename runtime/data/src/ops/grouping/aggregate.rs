@@ -247,19 +247,29 @@ fn careful_sum(values: impl Iterator<Item = f64>) -> f64 {
     if lost.is_finite() { sum + lost } else { sum }
 }
 
-fn mean(values: &[f64]) -> Option<f64> {
+pub(in crate::ops) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| careful_sum(values.iter().copied()) / values.len() as f64)
 }
 
 /// The standard deviation of a sample, in two passes.
 fn deviation(values: &[f64]) -> Option<f64> {
-    let mean = mean(values).filter(|_| values.len() > 1)?;
-    let squares = careful_sum(values.iter().map(|value| (value - mean) * (value - mean)));
+    let squares = squares(values).filter(|_| values.len() > 1)?;
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
+/// The standard deviation of a whole population, in two passes.
+pub(in crate::ops) fn spread(values: &[f64]) -> Option<f64> {
+    squares(values).map(|squares| (squares / values.len() as f64).sqrt())
+}
+
+/// The sum of the squared distances from the mean.
+fn squares(values: &[f64]) -> Option<f64> {
+    let mean = mean(values)?;
+    Some(careful_sum(values.iter().map(|value| (value - mean) * (value - mean))))
+}
+
 /// The value below which a share lies, on the line between two values.
-fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
+pub(in crate::ops) fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     if values.iter().any(|value| value.is_nan()) {
         return Some(f64::NAN);
     }
