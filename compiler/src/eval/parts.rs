@@ -21,18 +21,19 @@ impl<'a> Evaluator<'a> {
                 origin.rows.add(&found.rows);
             }
             origin.fitted.add(&found.fitted);
+            origin.told.add(&found.told);
             origin.selected.extend(found.selected);
         }
         for (_, given) in &call.rest {
             origin.add(&origin_in(&given.value));
         }
-        call.rows.values().for_each(|row| origin.add(&row.origin));
+        call.rows.values().for_each(|row| origin.read(&row.origin));
         self.check_mixing(call, &origin);
         if let Some(given) = native.fits.as_ref().and_then(|name| call.values.get(name)) {
-            let seen = origin_in(&given.value).rows;
+            let found = origin_in(&given.value);
             let span = given.span;
-            self.check_fit(call, &seen, span);
-            origin.fitted.add(&seen);
+            self.check_fit(call, &found, span);
+            origin.fitted.add(&found.rows);
         }
         if native.fits.is_some() && makes_artifact(&native) {
             origin.rows = Seen::default();
@@ -60,8 +61,9 @@ impl<'a> Evaluator<'a> {
         Rc::new(Origin { rows, ..Origin::default() })
     }
 
-    fn check_fit(&mut self, call: &NativeCall<'a>, seen: &Seen, span: Span) {
-        if let Some(test) = seen.parts.iter().find(|part| &*part.name == "test") {
+    fn check_fit(&mut self, call: &NativeCall<'a>, seen: &Origin, span: Span) {
+        let told = seen.told.parts.iter();
+        if let Some(test) = seen.rows.parts.iter().chain(told).find(|part| &*part.name == "test") {
             let message = format!(
                 "`{}` is fitted on the part `test`, which is kept for judging",
                 call.native.op

@@ -50,6 +50,8 @@ pub(crate) struct NodeValue {
 pub(crate) struct Origin {
     pub(crate) rows: Seen,
     pub(crate) fitted: Seen,
+    /// What single values that shaped it, such as a limit in a filter, were taken from. They bring no rows along.
+    pub(crate) told: Seen,
     /// Parts on which it was chosen among others, and where.
     pub(crate) selected: BTreeMap<Part, Span>,
     /// Of a record, or a list of records: what each field holds, where that is known apart.
@@ -117,14 +119,26 @@ impl Origin {
         }
     }
 
+    /// Be shaped by a single value, which itself is no row of it.
+    pub(crate) fn read(&mut self, value: &Self) {
+        self.told.add(&value.rows);
+        self.told.add(&value.told);
+        self.fitted.add(&value.fitted);
+        self.selected.extend(value.selected.clone());
+    }
+
     fn is_empty(&self) -> bool {
-        self.rows.is_empty() && self.fitted.is_empty() && self.selected.is_empty()
+        self.rows.is_empty()
+            && self.fitted.is_empty()
+            && self.told.is_empty()
+            && self.selected.is_empty()
     }
 
     /// Have what another has, as a whole.
     pub(crate) fn add(&mut self, other: &Self) {
         self.rows.add(&other.rows);
         self.fitted.add(&other.fitted);
+        self.told.add(&other.told);
         for (part, place) in &other.selected {
             self.selected.entry(part.clone()).or_insert(*place);
         }

@@ -175,7 +175,8 @@ pub(super) fn encoded<'a>(
             }
         };
         evaluator.report(problem.also(with.span, "the encoder"));
-        return None;
+        call.broken = true;
+        return open();
     }
     let mut made = Record { fields: Vec::new(), ..row.clone() };
     for (name, ty) in &row.fields {
@@ -197,7 +198,8 @@ pub(super) fn encoded<'a>(
         let message = format!("the result has the column `{name}` already");
         let problem = Problem::error("types::duplicate_column", table, message);
         evaluator.report(problem.help("rename it first: `data.rename(..)`"));
-        return None;
+        call.broken = true;
+        return open();
     }
     Some(Type::table(made))
 }
