@@ -14,6 +14,7 @@ pub mod explain;
 pub mod host;
 pub mod key;
 pub mod plan;
+mod readings;
 mod resolve;
 pub mod schema;
 mod sources;
@@ -26,6 +27,7 @@ pub use analysis::Analysis;
 pub use codes::Code;
 pub use eval::{ParamInfo, Signature, SignatureParam};
 pub use host::{FileInfo, Host, HostError, HostErrorKind, Inputs, Library, Machine, ParamText};
+pub use readings::Readings;
 pub use sources::Sources;
 
 use analysis::Facts;
@@ -76,22 +78,27 @@ pub fn compile(inputs: &Inputs<'_>) -> Compiled {
     run(inputs, Purpose::Plan)
 }
 
-/// Report what is wrong with a program and tell editors what stands where.
+/// Report what is wrong with a program and tell editors what stands where. `readings` are those of its last analysis.
 #[must_use]
-pub fn analyse(inputs: &Inputs<'_>) -> Analysis {
-    let (compiled, program, facts) = walk(inputs, Purpose::Check, true);
+pub fn analyse(inputs: &Inputs<'_>, readings: &mut Readings) -> Analysis {
+    let (compiled, program, facts) = walk(inputs, readings, Purpose::Check, true);
     let Compiled { sources, problems, .. } = compiled;
     Analysis::new(sources, problems, program, facts.unwrap_or_default())
 }
 
 fn run(inputs: &Inputs<'_>, purpose: Purpose) -> Compiled {
-    walk(inputs, purpose, false).0
+    walk(inputs, &mut Readings::default(), purpose, false).0
 }
 
-fn walk(inputs: &Inputs<'_>, purpose: Purpose, facts: bool) -> (Compiled, Program, Option<Facts>) {
+fn walk(
+    inputs: &Inputs<'_>,
+    readings: &mut Readings,
+    purpose: Purpose,
+    facts: bool,
+) -> (Compiled, Program, Option<Facts>) {
     let mut sources = Sources::default();
     let mut problems = Vec::new();
-    let program = resolve::load(inputs, &mut sources, &mut problems);
+    let program = resolve::load(inputs, readings, &mut sources, &mut problems);
     let order = resolve::order(&program, &mut problems);
     let doc = program.modules.first().and_then(|main| main.ast.doc.clone());
     let syntax_errors = problems.iter().any(Problem::is_error);

@@ -3,11 +3,13 @@
 //! Every node knows its place. Broken declarations stay in the tree as [`ItemKind::Broken`] and broken
 //! expressions as [`ExprKind::Broken`], so that later stages can stay silent about them.
 
-mod same;
+mod places;
 
-pub use same::same;
+pub(crate) use places::each_place;
+pub use places::same;
 
 use crate::source::Span;
+use std::sync::Arc;
 
 /// A word with its place.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,8 +25,8 @@ pub struct Name {
 pub struct Module {
     /// `##` lines at the top of the file, followed by a blank line or another doc comment.
     pub doc: Option<String>,
-    /// Declarations in file order.
-    pub items: Vec<Item>,
+    /// Declarations in file order; readings of a changed file share those that did not change.
+    pub items: Vec<Arc<Item>>,
 }
 
 /// One declaration with its attributes and documentation.

@@ -1,7 +1,8 @@
 //! Text to syntax for the `.pipe` language, and back.
 //!
 //! [`parse`] reads a file: it never fails and never panics, whatever the text is. It gives a tree in which every node
-//! knows its place, a list of problems with fixes, and the comments. [`format`] sets a program in its one layout.
+//! knows its place, a list of problems with fixes, and the comments; [`parse_again`] reads a file that changed a little
+//! since. [`format`] sets a program in its one layout.
 //! `pipe.pest` is the one definition of the syntax; [`words`] is the one table of reserved words and units; [`codes`]
 //! explains every problem.
 //!
@@ -24,6 +25,7 @@ pub mod scan;
 pub mod source;
 pub mod words;
 
+mod earlier;
 mod fix;
 mod limits;
 mod lower;
@@ -34,9 +36,10 @@ mod recover;
 mod syntax;
 mod trivia;
 
+pub use earlier::Earlier;
 pub use fix::{Fixed, fix};
 pub use limits::{MAX_BYTES, MAX_NESTING};
-pub use parse::{Parsed, parse};
+pub use parse::{Parsed, parse, parse_again};
 pub use print::{Formatted, format};
 pub use problem::{Applicability, Edit, Label, Problem, Severity};
 pub use source::{FileId, Place, Position, SourceFile, Span, Units};

@@ -214,7 +214,7 @@ fn neighbours_of_a_mistake_stay_whole() {
     for (_, text) in MISTAKES {
         let text = format!("let before = 1\n{text}\n\nlet after = 2\n");
         let parsed = parse(&SourceFile::new(FileId(0), "program", text.clone()));
-        let names: Vec<_> = parsed.module.items.iter().filter_map(name).collect();
+        let names: Vec<_> = parsed.module.items.iter().filter_map(|item| name(item)).collect();
         assert!(names.contains(&"before") && names.contains(&"after"), "{text}: {names:?}");
     }
 }

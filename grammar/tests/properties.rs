@@ -5,7 +5,7 @@ mod generate;
 
 use pipe_grammar::ast::{self, ItemKind};
 use pipe_grammar::codes::explain;
-use pipe_grammar::{FileId, SourceFile, Span, format, parse};
+use pipe_grammar::{Earlier, FileId, SourceFile, Span, format, parse, parse_again};
 use proptest::prelude::*;
 
 fn file(text: &str) -> SourceFile {
@@ -64,6 +64,25 @@ fn keeps(text: &str) {
     assert_eq!(format(&again).text, once, "not stable\n{text}");
 }
 
+/// Reading a text that changes step by step gives what reading each state by itself gives.
+fn reads_again(text: &str, edits: Vec<(prop::sample::Index, usize, String)>) {
+    let mut earlier = Earlier::default();
+    let mut text: Vec<char> = text.chars().collect();
+    for (step, (at, removed, inserted)) in edits.into_iter().enumerate() {
+        let source =
+            SourceFile::new(FileId(step as u16 / 3), "program", text.iter().collect::<String>());
+        let (again, once) = (parse_again(&source, &mut earlier), parse(&source));
+        for (left, right) in again.module.items.iter().zip(&once.module.items) {
+            assert_eq!(left, right, "step {step}");
+        }
+        assert_eq!(again.module.doc, once.module.doc);
+        assert_eq!(again.module.items.len(), once.module.items.len());
+        assert_eq!(format!("{:?}", again.problems), format!("{:?}", once.problems));
+        let start = at.index(text.len() + 1);
+        text.splice(start..(start + removed).min(text.len()), inserted.chars());
+    }
+}
+
 /// A program of the repository with a few random edits.
 fn mutated() -> impl Strategy<Value = String> {
     let programs: Vec<String> = corpus::programs().into_iter().map(|(_, text)| text).collect();
@@ -95,6 +114,17 @@ proptest! {
     #[test]
     fn damaged_programs_survive(text in mutated()) {
         survives(&text);
+    }
+
+    #[test]
+    fn reading_again_is_reading(text in generate::program(), edits in prop::collection::vec((any::<prop::sample::Index>(), 0usize..12, generate::scrap()), 1..12)) {
+        reads_again(&text, edits);
+    }
+
+    #[test]
+    fn programs_are_read_again_as_read(at in any::<prop::sample::Index>(), edits in prop::collection::vec((any::<prop::sample::Index>(), 0usize..12, generate::scrap()), 1..6)) {
+        let programs = corpus::programs();
+        reads_again(&at.get(&programs).1, edits);
     }
 
     #[test]
@@ -151,6 +181,22 @@ fn the_sign_of_a_repair_may_stand_in_comments_and_strings() {
     }
     assert!(!parse(&file("let a = \u{1A}")).problems.is_empty());
     assert!(!parse(&file("let a = \"${\u{1A}}\"")).problems.is_empty());
+}
+
+/// Files are split at what looks like the start of a declaration; a declaration that only looks cut is read whole.
+#[test]
+fn layout_at_the_first_column_is_free() {
+    let many: String = (0..40).map(|at| format!("let a{at} = {at}\n")).collect();
+    for text in [
+        format!("fn f(x: int) -> int {{\n{many}a0 + a39\n}}\nlet b = f(1)\n"),
+        format!("let f = x => {{\n@a(1)\nlet y = {{ k: [\n1,\n] }}\ny\n}}\n@b\nlet c = 1\n"),
+        format!("let text = \"\"\"\n{many}\"\"\"\n@b(\"x\")\nlet c = 1\n{many}"),
+        format!(
+            "let text = f(\"\"\"\nlet a = 1\n\"\"\", \"\"\"\nlet b = (\n\"\"\")\n@b\nlet c = [\"\"\"\nlet d = \"\"\"]\n"
+        ),
+    ] {
+        keeps(&text);
+    }
 }
 
 #[test]

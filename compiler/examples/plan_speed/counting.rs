@@ -1,10 +1,11 @@
-//! The system's allocator, with a count of what it gave and of what is held.
+//! The allocator of the binary, with a count of what it gave and of what is held.
 #![expect(
     unsafe_code,
-    reason = "the trait of allocators is unsafe; every call goes to the system's"
+    reason = "the trait of allocators is unsafe; every call goes to the binary's"
 )]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use mimalloc::MiMalloc;
+use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -23,19 +24,19 @@ pub(crate) fn allocations() -> usize {
 /// An allocator that counts.
 pub(crate) struct Counting;
 
-// SAFETY: every call is handed to the system's allocator as it came; counting touches nothing else.
+// SAFETY: every call is handed to the binary's allocator as it came; counting touches nothing else.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(layout.size(), Relaxed);
         MADE.fetch_add(1, Relaxed);
         // SAFETY: the caller keeps the promises of `alloc`.
-        unsafe { System.alloc(layout) }
+        unsafe { MiMalloc.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the pointer came from `alloc` or `realloc`, which are the system's.
-        unsafe { System.dealloc(pointer, layout) }
+        // SAFETY: the pointer came from `alloc` or `realloc`, which are the binary's.
+        unsafe { MiMalloc.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
@@ -43,6 +44,6 @@ unsafe impl GlobalAlloc for Counting {
         LIVE.fetch_sub(layout.size(), Relaxed);
         MADE.fetch_add(1, Relaxed);
         // SAFETY: as for `dealloc`; the caller keeps the promises of `realloc`.
-        unsafe { System.realloc(pointer, layout, size) }
+        unsafe { MiMalloc.realloc(pointer, layout, size) }
     }
 }

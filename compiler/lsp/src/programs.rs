@@ -4,8 +4,9 @@ use crate::documents::Documents;
 use crate::outside::Outside;
 use crate::overlay::Overlay;
 use crate::place;
-use pipe_compiler::{Analysis, Inputs};
+use pipe_compiler::{Analysis, Inputs, Readings};
 use pipe_grammar::{FileId, SourceFile};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -22,7 +23,8 @@ pub(crate) struct Program {
 impl Program {
     /// Look at the program at a path, which need not be open.
     pub(crate) fn look(path: &Path, documents: &Documents, outside: &Outside<'_>) -> Option<Self> {
-        let (analysis, asked) = analyse(path, documents, outside, &|| false)?;
+        let readings = &mut Readings::default();
+        let (analysis, asked) = analyse(path, documents, outside, readings, &|| false)?;
         Some(Self { path: path.to_owned(), analysis, asked })
     }
 
@@ -52,6 +54,9 @@ impl Program {
 pub(crate) struct Programs {
     known: BTreeMap<PathBuf, Rc<Program>>,
     stale: BTreeSet<PathBuf>,
+    /// Programs that are known better by now; to free one takes time that an editor need not wait for.
+    retired: Vec<Rc<Program>>,
+    readings: RefCell<BTreeMap<PathBuf, Readings>>,
 }
 
 impl Programs {
@@ -97,7 +102,27 @@ impl Programs {
     pub(crate) fn remove(&mut self, path: &Path) {
         self.known.remove(path);
         self.stale.remove(path);
+        self.readings.get_mut().remove(path);
         self.changed(path);
+    }
+
+    /// Free what is known better by now.
+    pub(crate) fn free_retired(&mut self) {
+        self.retired.clear();
+    }
+
+    /// Analyse a program; what its last analysis has read is not read again.
+    pub(crate) fn analyse(
+        &self,
+        path: &Path,
+        documents: &Documents,
+        outside: &Outside<'_>,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Option<(Analysis, BTreeSet<PathBuf>)> {
+        let mut readings = self.readings.borrow_mut().remove(path).unwrap_or_default();
+        let found = analyse(path, documents, outside, &mut readings, interrupted);
+        self.readings.borrow_mut().insert(path.to_owned(), readings);
+        found
     }
 
     /// Look at a program; `None` when `interrupted` said that nobody waits for it.
@@ -108,32 +133,34 @@ impl Programs {
         outside: &Outside<'_>,
         interrupted: &dyn Fn() -> bool,
     ) -> Option<Rc<Program>> {
-        let (analysis, asked) = analyse(path, documents, outside, interrupted)?;
+        let (analysis, asked) = self.analyse(path, documents, outside, interrupted)?;
         let program = Rc::new(Program { path: path.to_owned(), analysis, asked });
-        self.known.insert(path.to_owned(), Rc::clone(&program));
+        self.retired.extend(self.known.insert(path.to_owned(), Rc::clone(&program)));
         self.stale.remove(path);
         Some(program)
     }
 }
 
 /// Analyse the program at a path, which need not be open.
-pub(crate) fn analyse(
+fn analyse(
     path: &Path,
     documents: &Documents,
     outside: &Outside<'_>,
+    readings: &mut Readings,
     interrupted: &dyn Fn() -> bool,
 ) -> Option<(Analysis, BTreeSet<PathBuf>)> {
     let folder = folder(path);
     let host = Overlay::new(folder, documents, outside.disk.host(path), interrupted);
     let name = path.strip_prefix(folder).unwrap_or(path).to_string_lossy();
-    let analysis = pipe_compiler::analyse(&Inputs {
+    let inputs = Inputs {
         file: &name,
         host: &host,
         library: &pipe_stdlib::FILES,
         params: &BTreeMap::new(),
         tools: &outside.tools,
         machine: outside.machine,
-    });
+    };
+    let analysis = pipe_compiler::analyse(&inputs, readings);
     let (asked, stopped) = host.finish();
     (!stopped).then_some((analysis, asked))
 }

@@ -334,6 +334,7 @@ impl<W: Write> Server<'_, W> {
         if looked {
             self.hints_due = true;
             self.publish();
+            self.state.programs.free_retired();
         }
     }
 

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
 
 use pipe_compiler::host::NoFiles;
-use pipe_compiler::{Inputs, Machine, ParamText};
+use pipe_compiler::{Inputs, Machine, ParamText, Readings};
 use pipe_grammar::scan::{Kind, Scanner};
 use pipe_grammar::{FileId, words};
 use regex::{Captures, Regex};
@@ -221,14 +221,15 @@ fn names(text: &str) -> BTreeSet<(usize, usize)> {
         }
     }
     let params: BTreeMap<String, ParamText> = BTreeMap::new();
-    let analysis = pipe_compiler::analyse(&Inputs {
+    let inputs = Inputs {
         file: "main.pipe",
         host: &One(text),
         library: &pipe_stdlib::FILES,
         params: &params,
         tools: &BTreeMap::new(),
         machine: Machine { threads: 1, memory: 0, gpus: 0 },
-    });
+    };
+    let analysis = pipe_compiler::analyse(&inputs, &mut Readings::default());
     let mentions = analysis.mentions().iter().filter(|mention| mention.span.file == FileId(0));
     mentions.map(|mention| (mention.span.start as usize, mention.span.end as usize)).collect()
 }

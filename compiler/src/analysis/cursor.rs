@@ -5,6 +5,7 @@ use pipe_grammar::ast::{
     Arg, Attr, Binding, Block, Entry, Expr, ExprKind, Item, ItemKind, Module, Name, StrPart,
     TypeExpr, TypeField, TypeKind,
 };
+use std::sync::Arc;
 
 /// What surrounds a place, from the outside in.
 #[derive(Default)]
@@ -32,7 +33,7 @@ impl Surroundings<'_> {
 /// Look for byte `at` in a file.
 pub(crate) fn surroundings(module: &Module, at: u32) -> Surroundings<'_> {
     let mut found = Surroundings::default();
-    let holds = |item: &&Item| item.span.start <= at && at <= item.span.end;
+    let holds = |item: &&Arc<Item>| item.span.start <= at && at <= item.span.end;
     // Of two declarations that touch, the one that begins here is meant.
     if let Some(item) = module.items.iter().filter(holds).next_back() {
         found.item = Some(item);

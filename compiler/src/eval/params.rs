@@ -213,8 +213,9 @@ fn literal(text: &str) -> Option<Const> {
     if !parsed.is_ok() {
         return None;
     }
-    match parsed.module.items.as_slice() {
-        [Item { kind: ItemKind::Let(binding), .. }] => constant(&binding.value),
+    let [item] = parsed.module.items.as_slice() else { return None };
+    match &item.kind {
+        ItemKind::Let(binding) => constant(&binding.value),
         _ => None,
     }
 }

@@ -3,12 +3,14 @@
 use super::BARE_OPS;
 use super::{DeclId, Loaded, ModuleId, Program, ReferenceKind, bound_name, references};
 use crate::host::{Host, HostErrorKind, Inputs};
+use crate::readings::Readings;
 use crate::sources::Sources;
 use crate::value::Quoted;
 use pipe_grammar::ast::{ExprKind, Item, ItemKind, StrPart};
 use pipe_grammar::{Problem, Span, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Type names that need no declaration.
 pub(crate) const BUILT_IN_TYPES: [&str; 12] = [
@@ -19,16 +21,19 @@ pub(crate) const BUILT_IN_TYPES: [&str; 12] = [
 /// Load everything that the program at `inputs.file` needs.
 pub(crate) fn load(
     inputs: &Inputs<'_>,
+    readings: &mut Readings,
     sources: &mut Sources,
     problems: &mut Vec<Problem>,
 ) -> Program {
     let names = inputs.library.modules().into_iter().map(str::to_owned).collect();
     let program = Program { library_names: names, ..Program::default() };
-    let mut loader =
-        Loader { inputs, sources, problems, program, files: BTreeMap::new(), open: Vec::new() };
+    let (files, open) = (BTreeMap::new(), Vec::new());
+    let mut loader = Loader { inputs, readings, sources, problems, program, files, open };
     loader.file(inputs.file, None);
     loader.library();
-    loader.program
+    let Loader { readings, program, .. } = loader;
+    readings.turn();
+    program
 }
 
 /// Load only library modules, all of them.
@@ -39,8 +44,9 @@ pub(crate) fn load_library(
 ) -> Program {
     let names: Vec<String> = inputs.library.modules().into_iter().map(str::to_owned).collect();
     let program = Program { library_names: names.clone(), ..Program::default() };
-    let mut loader =
-        Loader { inputs, sources, problems, program, files: BTreeMap::new(), open: Vec::new() };
+    let readings = &mut Readings::default();
+    let (files, open) = (BTreeMap::new(), Vec::new());
+    let mut loader = Loader { inputs, readings, sources, problems, program, files, open };
     names.iter().for_each(|name| loader.library_module(name));
     loader.library();
     loader.program
@@ -48,6 +54,7 @@ pub(crate) fn load_library(
 
 struct Loader<'a, 'b> {
     inputs: &'a Inputs<'b>,
+    readings: &'a mut Readings,
     sources: &'a mut Sources,
     problems: &'a mut Vec<Problem>,
     program: Program,
@@ -121,7 +128,7 @@ impl Loader<'_, '_> {
 
     fn parse(&mut self, file: pipe_grammar::FileId, path: &str, library: Option<&str>) -> ModuleId {
         let Some(source) = self.sources.get(file) else { return 0 };
-        let mut parsed = pipe_grammar::parse(source);
+        let mut parsed = self.readings.read(source);
         self.problems.append(&mut parsed.problems);
         if library.is_some() {
             parsed.module.items.iter_mut().for_each(rename);
@@ -146,7 +153,7 @@ impl Loader<'_, '_> {
         let loaded = &self.program.modules[module];
         let folder = loaded.folder.clone();
         let wanted: Vec<(String, String, Span)> =
-            loaded.ast.items.iter().filter_map(used_file).collect();
+            loaded.ast.items.iter().filter_map(|item| used_file(item)).collect();
         for (name, path, span) in wanted {
             if self.problems.iter().any(|problem| overlap(problem.span, span)) {
                 continue;
@@ -187,7 +194,7 @@ impl Loader<'_, '_> {
             let loaded = &self.program.modules[at];
             let mut modules = BTreeSet::new();
             let mut types = BTreeSet::new();
-            for reference in loaded.ast.items.iter().flat_map(references) {
+            for reference in loaded.ast.items.iter().flat_map(|item| references(item)) {
                 let known = reference.member.is_some() && !loaded.uses.contains_key(reference.name);
                 if known && self.program.library_names.iter().any(|name| name == reference.name) {
                     modules.insert(reference.name.to_owned());
@@ -248,7 +255,11 @@ impl Loader<'_, '_> {
 }
 
 /// `@named("none") fn alone()` of the library is called `dist.none()`: only a qualified name may be a reserved word.
-fn rename(item: &mut Item) {
+fn rename(item: &mut Arc<Item>) {
+    if !item.attrs.iter().any(|attr| attr.name.text == "named") {
+        return;
+    }
+    let item = Arc::make_mut(item);
     let named = item.attrs.iter().find(|attr| attr.name.text == "named");
     let Some(value) = named.and_then(|attr| attr.args.first()).map(|arg| &arg.value.kind) else {
         return;

@@ -20,25 +20,27 @@ pub(crate) struct Order {
 /// Sort the declarations of a program and report the cycles.
 pub(crate) fn order(program: &Program, problems: &mut Vec<Problem>) -> Order {
     let mut graph: DiGraph<DeclId, ()> = DiGraph::new();
-    let mut index: BTreeMap<DeclId, NodeIndex> = BTreeMap::new();
+    // Declarations are numbered module by module, in file order.
+    let mut firsts = Vec::with_capacity(program.modules.len());
     for (module, loaded) in program.modules.iter().enumerate() {
+        firsts.push(graph.node_count());
         for item in 0..loaded.ast.items.len() {
-            let id = DeclId { module, item };
-            index.insert(id, graph.add_node(id));
+            graph.add_node(DeclId { module, item });
         }
     }
     let mut mentioned = BTreeSet::new();
     let mut loops = BTreeSet::new();
-    for (id, from) in &index {
-        for reference in references(program.item(*id)) {
+    for from in graph.node_indices() {
+        let id = graph[from];
+        for reference in references(program.item(id)) {
             let Some(target) = program.target(id.module, &reference) else { continue };
-            if target == *id {
-                loops.insert(*id);
+            if target == id {
+                loops.insert(id);
             } else {
                 mentioned.insert(target);
             }
-            if let Some(to) = index.get(&target) {
-                graph.update_edge(*from, *to, ());
+            if let Some(first) = firsts.get(target.module) {
+                graph.update_edge(from, NodeIndex::new(first + target.item), ());
             }
         }
     }
@@ -59,12 +61,12 @@ pub(crate) fn order(program: &Program, problems: &mut Vec<Problem>) -> Order {
 /// declaration that is ready).
 fn sequence(graph: &DiGraph<DeclId, ()>, cyclic: &BTreeSet<DeclId>) -> Vec<DeclId> {
     let counts = |id: &DeclId| !cyclic.contains(id);
-    let mut waits: BTreeMap<NodeIndex, usize> = BTreeMap::new();
+    let mut waits = vec![0; graph.node_count()];
     let mut ready: BTreeSet<(bool, DeclId, NodeIndex)> = BTreeSet::new();
     let place = |id: DeclId, node: NodeIndex| (id.module == 0, id, node);
     for node in graph.node_indices() {
         let open = graph.neighbors(node).filter(|to| counts(&graph[*to])).count();
-        waits.insert(node, open);
+        waits[node.index()] = open;
         if open == 0 || !counts(&graph[node]) {
             ready.insert(place(graph[node], node));
         }
@@ -76,7 +78,7 @@ fn sequence(graph: &DiGraph<DeclId, ()>, cyclic: &BTreeSet<DeclId>) -> Vec<DeclI
             continue;
         }
         for user in graph.neighbors_directed(node, Direction::Incoming) {
-            if let Some(open) = waits.get_mut(&user)
+            if let Some(open) = waits.get_mut(user.index())
                 && *open > 0
             {
                 *open -= 1;

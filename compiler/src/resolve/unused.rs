@@ -13,7 +13,7 @@ pub(crate) fn report_unused(program: &Program, order: &Order, problems: &mut Vec
     {
         return;
     }
-    for name in main.ast.items.iter().flat_map(super::unused_inside) {
+    for name in main.ast.items.iter().flat_map(|item| super::unused_inside(item)) {
         warn("value", name, problems);
     }
     for (at, item) in main.ast.items.iter().enumerate() {

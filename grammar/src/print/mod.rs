@@ -30,7 +30,7 @@ pub struct Formatted {
 /// Sets a program in the one layout. Never fails: what could not be read stays as it is.
 #[must_use]
 pub fn format(source: &SourceFile) -> Formatted {
-    let (parsed, parts) = read(source);
+    let (parsed, parts) = read(source, None);
     let unclosed = Scanner::new(&source.text)
         .any(|token| matches!(token.kind, Kind::Str { closed: false, triple: true }));
     let unread = parts.is_empty() && !parsed.problems.is_empty();

@@ -1,4 +1,4 @@
-//! Finds where declarations start in a file that does not parse.
+//! Finds where declarations start, before anything is parsed.
 //!
 //! A reserved word cannot stand in a value, so outside brackets a declaration's keyword always starts one. Inside
 //! brackets it does so only at the first column with the shape of a declaration behind it: then a bracket before it was
@@ -8,17 +8,28 @@ use crate::scan::{Kind, Scanner, Token};
 use crate::words;
 use std::ops::Range;
 
-/// Splits `text` from byte `start` into ranges that hold about one declaration each.
-pub(super) fn split(text: &str, start: usize) -> Vec<Range<usize>> {
-    let tokens = tokens(text, start);
+/// About one declaration.
+#[derive(Clone, Debug)]
+pub(super) struct Chunk {
+    /// From its first token to the first of the next chunk.
+    pub(super) range: Range<usize>,
+    /// Where its last token ends.
+    pub(super) end: usize,
+    /// It ends inside brackets or behind an attribute, or a string in it may be cut: perhaps it goes on.
+    pub(super) open: bool,
+}
+
+/// Splits a part of `text` into chunks that hold about one declaration each.
+pub(super) fn split(text: &str, part: Range<usize>) -> Vec<Chunk> {
+    let text = text.get(..part.end).unwrap_or(text);
+    let tokens = tokens(text, part.start);
     let mut splitter =
-        Splitter { text, tokens: &tokens, depth: 0, attributes: false, starts: Vec::new() };
+        Splitter { text, tokens: &tokens, depth: 0, attributes: false, chunks: Vec::new() };
     for index in 0..tokens.len() {
         splitter.step(index);
     }
-    let starts = splitter.starts;
-    let ends = starts.iter().skip(1).copied().chain(std::iter::once(text.len()));
-    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+    splitter.end(tokens.len(), text.len());
+    splitter.chunks
 }
 
 /// All tokens but comments; a `"""` string that swallows a declaration ends before it.
@@ -59,18 +70,25 @@ struct Splitter<'a> {
     depth: usize,
     /// The chunk so far holds attributes alone.
     attributes: bool,
-    starts: Vec<usize>,
+    chunks: Vec<Chunk>,
 }
 
 impl Splitter<'_> {
     fn step(&mut self, index: usize) {
         let Some(token) = self.tokens.get(index).copied() else { return };
-        if self.starts.is_empty() || self.is_start(index, token) {
-            self.starts.push(token.start);
+        if self.chunks.is_empty() || self.is_start(index, token) {
+            self.end(index, token.start);
+            self.chunks.push(Chunk { range: token.start..token.end, end: token.end, open: false });
             self.depth = 0;
             self.attributes = self.word(index) == "@";
+        } else if self.depth == 0 && self.is_attribute(index, token) {
+            self.attributes = true;
         } else if self.attributes && self.depth == 0 && self.ends_attributes(index) {
             self.attributes = false;
+        }
+        if let (Kind::Str { closed: false, .. }, Some(chunk)) = (token.kind, self.chunks.last_mut())
+        {
+            chunk.open = true;
         }
         match token.kind {
             Kind::Open(_) => self.depth += 1,
@@ -79,8 +97,25 @@ impl Splitter<'_> {
         }
     }
 
+    /// The chunk so far ends before the token with this index, which starts at byte `next`.
+    fn end(&mut self, index: usize, next: usize) {
+        let last = index.checked_sub(1).and_then(|last| self.tokens.get(last));
+        if let (Some(chunk), Some(last)) = (self.chunks.last_mut(), last) {
+            chunk.range.end = next;
+            chunk.end = last.end;
+            chunk.open |= self.depth > 0 || self.attributes;
+        }
+    }
+
     fn word(&self, index: usize) -> &str {
         self.tokens.get(index).map_or("", |token| token.text(self.text))
+    }
+
+    /// `@word` on the line of another declaration.
+    fn is_attribute(&self, index: usize, token: Token) -> bool {
+        let named = self.tokens.get(index + 1);
+        self.word(index) == "@"
+            && named.is_some_and(|next| next.kind == Kind::Word && next.start == token.end)
     }
 
     /// A token that is not part of `@word(args)` or of the next attribute.
@@ -146,9 +181,9 @@ fn ends_value(token: Token, text: &str) -> bool {
 }
 
 /// How many of the chunks, from the first on, balance their brackets together or close its string: the shortest first.
-pub(super) fn reaches(text: &str, chunks: &[Range<usize>]) -> Vec<usize> {
+pub(super) fn reaches(text: &str, chunks: &[Chunk]) -> Vec<usize> {
     let Some(first) = chunks.first() else { return Vec::new() };
-    let part = |range: &Range<usize>| text.get(range.clone()).unwrap_or("");
+    let part = |chunk: &Chunk| text.get(chunk.range.clone()).unwrap_or("");
     let unclosed = Scanner::new(part(first))
         .any(|token| matches!(token.kind, Kind::Str { closed: false, triple: true }));
     if unclosed {

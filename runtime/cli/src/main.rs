@@ -29,6 +29,10 @@ use commands::{Failure, Outcome};
 use render::style::Look;
 use std::process::ExitCode;
 
+/// A compilation is many small allocations: they cost about a third of the time with the system's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let line = args::params_as_flags(std::env::args_os().collect());
     if let Some(program) = args::program_help(&line) {

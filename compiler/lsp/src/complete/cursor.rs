@@ -1,7 +1,6 @@
 //! The place of the cursor: in which token it is, and the program with a name put there.
 
 use crate::place;
-use crate::programs;
 use crate::server::State;
 use lsp_types::{Position, Range};
 use pipe_compiler::Analysis;
@@ -187,7 +186,7 @@ fn marked(
 
 fn analyse(state: &State<'_>, path: &Path, text: String) -> Option<Analysis> {
     let documents = state.documents.with_text(path, text);
-    Some(programs::analyse(path, &documents, state.outside, &|| false)?.0)
+    Some(state.programs.analyse(path, &documents, state.outside, &|| false)?.0)
 }
 
 /// The first byte of the next line that begins at its first column.
