@@ -17,6 +17,7 @@ pub mod plan;
 mod readings;
 mod resolve;
 pub mod schema;
+mod scope;
 mod sources;
 pub mod time;
 mod typefn;

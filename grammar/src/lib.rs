@@ -20,6 +20,7 @@ pub mod ast;
 pub mod codes;
 pub mod editors;
 pub mod export;
+pub mod json;
 pub mod problem;
 pub mod scan;
 pub mod source;

@@ -3,14 +3,14 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
 
+#[allow(dead_code, reason = "each test file uses a part")]
+mod acceptor;
 mod corpus;
 mod generate;
 mod recognise;
 mod sample;
 
-use llguidance::api::TopLevelGrammar;
-use llguidance::toktrie::ApproximateTokEnv;
-use llguidance::{Matcher, ParserFactory};
+use acceptor::Acceptor;
 use pipe_grammar::{FileId, SourceFile, export, format, parse};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
@@ -19,43 +19,6 @@ use sample::{Choices, Walk};
 
 /// What no context-free rule can count.
 const LIMITS: [&str; 3] = ["syntax::number_range", "syntax::too_deep", "syntax::too_large"];
-
-/// An engine that decodes under a grammar, a byte at a time.
-struct Acceptor {
-    fresh: Matcher,
-}
-
-impl Acceptor {
-    fn lark() -> Self {
-        let env = ApproximateTokEnv::single_byte_env();
-        let mut factory = ParserFactory::new_simple(&env).unwrap();
-        factory.quiet();
-        let grammar = TopLevelGrammar::from_lark(export::lark());
-        let matcher = Matcher::new(factory.create_parser(grammar));
-        assert!(!matcher.is_error(), "{:?}", matcher.get_error());
-        Self { fresh: matcher }
-    }
-
-    /// Whether the grammar derives `text`; else how many bytes of it are a beginning of what it derives.
-    fn accepts(&self, text: &str) -> Result<(), usize> {
-        let mut matcher = self.fresh.clone();
-        for (at, byte) in text.bytes().enumerate() {
-            if matcher.try_consume_tokens(&[u32::from(byte)]).map_err(|_| at)? == 0 {
-                return Err(at);
-            }
-        }
-        if matcher.is_accepting().unwrap() { Ok(()) } else { Err(text.len()) }
-    }
-
-    fn must(&self, name: &str, text: &str) {
-        if let Err(at) = self.accepts(text) {
-            let (before, behind) = text.as_bytes().split_at(at);
-            let (before, behind) =
-                (String::from_utf8_lossy(before), String::from_utf8_lossy(behind));
-            panic!("{name} is refused behind\n{before}\n--- before ---\n{behind}");
-        }
-    }
-}
 
 fn file(text: &str) -> SourceFile {
     SourceFile::new(FileId(0), "program", text)

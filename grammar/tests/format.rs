@@ -38,3 +38,12 @@ fn programs_of_the_repository_keep_their_meaning() {
         }
     }
 }
+
+/// A minus behind a `let` would be taken for a difference.
+#[test]
+fn a_block_ends_in_a_negative_value() {
+    for value in ["(-b)", "(-b + 1)", "(-b |> f())"] {
+        let text = format!("let a = x => {{\n  let b = x\n  {value}\n}}\n");
+        assert_eq!(check(value, &text), text);
+    }
+}

@@ -128,6 +128,53 @@ fn format_keeps_what_it_cannot_read() {
 }
 
 #[test]
+fn a_program_as_json_and_back() {
+    let text = "## What is large.\nparam least: float = 0.5\nlet t = data.read(\"metrics.csv\") |> data.filter(row => row.cpu > least)\noutput t = t\n";
+    let project = Project::new(&[("p.pipe", text)]);
+    let tree = project.pipe(&["fmt", "--to-json", "p.pipe"]);
+    assert_eq!(tree.code, 0, "{tree:?}");
+    project.write("p.json", &tree.stdout);
+    let back = project.pipe(&["fmt", "--from-json", "p.json"]);
+    assert_eq!((back.code, back.stdout.as_str()), (0, text), "{back:?}");
+    assert_eq!(project.read("p.pipe"), text);
+    let schema: Value =
+        serde_json::from_str(&project.pipe(&["grammar", "--json-schema"]).stdout).unwrap();
+    assert!(schema["$defs"]["declaration"]["anyOf"].is_array());
+    project.write("p.json", &tree.stdout.replace("\"param\"", "\"parm\""));
+    let said = project.pipe(&["fmt", "--from-json", "p.json"]);
+    assert_eq!((said.code, said.stdout.as_str()), (1, ""));
+    assert!(said.stderr.contains("p.json: declarations[0]: this is no declaration"), "{said:?}");
+    assert_eq!(project.pipe(&["fmt", "--from-json", "p.pipe"]).code, 2);
+}
+
+/// The type of a file, pasted before a program that reads it, is the type that the file has.
+#[test]
+fn a_schema_is_a_type_that_reads_its_file() {
+    let csv =
+        "time,CPU (%),cpu,note\n2024-01-01T00:00:00Z,12.5,3,\n2024-01-01T00:00:01Z,13.5,4,slow\n";
+    let jsonl = "{\"id\": 1, \"text\": \"a\"}\n{\"id\": 2, \"text\": \"b\", \"score\": 0.5}\n";
+    let project = Project::new(&[("load.csv", csv), ("docs.jsonl", jsonl)]);
+    for (file, name, columns) in [
+        ("load.csv", "Load", &["time: time", "\"CPU (%)\": float", "cpu: int", "note: str?"][..]),
+        ("docs.jsonl", "Docs", &["id: int", "text: str", "score: float?"]),
+    ] {
+        let said = project.pipe(&["schema", file]);
+        assert_eq!(said.code, 0, "{said:?}");
+        assert!(said.stdout.contains(&format!("type {name} = {{")), "{}", said.stdout);
+        for column in columns {
+            assert!(said.stdout.contains(column), "`{column}` is missing in\n{}", said.stdout);
+        }
+        let ty = said.stdout;
+        project.write("p.pipe", &format!("{ty}\noutput t = data.read(\"{file}\", row: {name})\n"));
+        let said = project.pipe(&["run", "p.pipe"]);
+        assert_eq!(said.code, 0, "{said:?}\n{ty}");
+    }
+    let named = project.pipe(&["schema", "load.csv", "--name", "Sample"]);
+    assert!(named.stdout.contains("type Sample = {"), "{named:?}");
+    assert_eq!(project.pipe(&["schema", "nowhere.csv"]).code, 2);
+}
+
+#[test]
 fn explain_and_doc() {
     let project = project();
     snapshot!(project.pipe(&["explain", "types::unknown_column"]));

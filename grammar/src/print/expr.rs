@@ -280,7 +280,7 @@ fn tightness(expr: &Expr) -> u8 {
 }
 
 /// The level and the sign of an operator.
-fn operator(op: BinaryOp) -> (u8, &'static str) {
+pub(crate) fn operator(op: BinaryOp) -> (u8, &'static str) {
     match op {
         BinaryOp::Coalesce => (level::COALESCE, "??"),
         BinaryOp::Or => (level::OR, "or"),

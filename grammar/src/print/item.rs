@@ -2,7 +2,9 @@
 
 use super::Printer;
 use super::doc::{Doc, blank, concat, group, hard, line, nest, nil, text};
-use crate::ast::{Attr, Binding, Block, Expr, ExprKind, FnDecl, FnParam, Item, ItemKind, Name};
+use crate::ast::{
+    Attr, Binding, Block, Expr, ExprKind, FnDecl, FnParam, Item, ItemKind, Name, UnaryOp,
+};
 
 impl Printer<'_> {
     /// A declaration; as it was written when a comment stands where none can be set.
@@ -178,7 +180,10 @@ impl Printer<'_> {
         }
         let before = self.comments.before(end, block.value.span.start);
         let gap = if before.apart && !block.lets.is_empty() { blank() } else { nil() };
-        let value = self.expr(&block.value);
+        let mut value = self.expr(&block.value);
+        if !block.lets.is_empty() && starts_with_minus(&block.value) {
+            value = concat([text("("), value, text(")")]);
+        }
         docs.extend([
             before.ending,
             gap,
@@ -210,4 +215,14 @@ fn type_params(params: &[Name]) -> String {
     }
     let names: Vec<&str> = params.iter().map(|name| name.text.as_str()).collect();
     format!("<{}>", names.join(", "))
+}
+
+/// Whether the text of an expression begins with `-`, which would continue what stands before it.
+fn starts_with_minus(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Unary { op, .. } => *op == UnaryOp::Negate,
+        ExprKind::Binary { left, .. } => starts_with_minus(left),
+        ExprKind::Pipe { subject, .. } => starts_with_minus(subject),
+        _ => false,
+    }
 }

@@ -17,6 +17,7 @@ use crate::scan::{Kind, Scanner};
 use crate::source::SourceFile;
 use comments::Comments;
 use doc::{Doc, blank, concat, hard, nil, render};
+pub(crate) use expr::operator;
 
 /// A program in the one layout.
 #[derive(Clone, Debug)]

@@ -68,6 +68,12 @@ pub(crate) enum Command {
         /// Change nothing; exit with 1 when something would change.
         #[arg(long)]
         check: bool,
+        /// Read a program that is written as JSON (`-`: from stdin) and print it.
+        #[arg(long, conflicts_with = "check")]
+        from_json: bool,
+        /// Print a program as JSON; comments are left out.
+        #[arg(long, conflicts_with_all = ["check", "from_json"])]
+        to_json: bool,
     },
     /// Show what a run would do, and why.
     Plan {
@@ -163,6 +169,9 @@ pub(crate) struct GrammarForm {
     /// As Lark, for llguidance.
     #[arg(long)]
     pub(crate) lark: bool,
+    /// As a JSON Schema of programs written as JSON, which `pipe fmt --from-json` turns into text.
+    #[arg(long)]
+    pub(crate) json_schema: bool,
 }
 
 /// What to do with the store.

@@ -65,7 +65,9 @@ fn dispatch(cli: &Cli) -> Outcome {
             }
             commands::check::check(program, *json, &err)
         }
-        Command::Fmt { files, check } => commands::fmt::fmt(files, *check, &err),
+        Command::Fmt { files, from_json: true, .. } => commands::grammar::from_json(files, &err),
+        Command::Fmt { files, to_json: true, .. } => commands::grammar::to_json(files, &err),
+        Command::Fmt { files, check, .. } => commands::fmt::fmt(files, *check, &err),
         Command::Plan { program, json, dot } => {
             use commands::plan::Form;
             let form = match (json, dot) {
