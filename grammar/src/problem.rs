@@ -77,6 +77,8 @@ pub struct Problem {
     pub help: Option<String>,
     /// How to fix it, as edits that compile when applied.
     pub edits: Vec<Edit>,
+    /// The edits leave no doubt here, whatever its code says in general.
+    pub certain: bool,
 }
 
 impl Problem {
@@ -92,6 +94,7 @@ impl Problem {
             labels: Vec::new(),
             help: None,
             edits: Vec::new(),
+            certain: false,
         }
     }
 
@@ -129,10 +132,17 @@ impl Problem {
         self
     }
 
+    /// Says that the edits leave no doubt about what was meant.
+    #[must_use]
+    pub fn certain(mut self) -> Self {
+        self.certain = true;
+        self
+    }
+
     /// Whether its edits may be applied unseen; none when there are no edits.
     #[must_use]
     pub fn applicability(&self) -> Option<Applicability> {
-        let safe = SAFE.contains(&self.code);
+        let safe = self.certain || SAFE.contains(&self.code);
         let how = if safe { Applicability::Safe } else { Applicability::Suggested };
         (!self.edits.is_empty()).then_some(how)
     }

@@ -134,12 +134,12 @@ pub fn meant_word(text: &str) -> Option<&'static str> {
     WORD_HABITS.iter().find(|(habit, _)| *habit == text).map(|(_, word)| *word)
 }
 
-/// The candidate most like `word`: at most two edits away (one for words of up to three letters), the first of equals.
+/// The candidate most like `word`: at most two edits away (one for words of up to four letters), the first of equals.
 pub fn did_you_mean<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let limit = if word.chars().count() <= 3 { 1 } else { 2 };
+    let limit = if word.chars().count() <= 4 { 1 } else { 2 };
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
         if candidate.len().abs_diff(word.len()) > 8 {

@@ -21,6 +21,11 @@ const FIXES: &[(&str, &str, &str)] = &[
     ("syntax::extra_comma", "let a = [1,, 2]", "let a = [1, 2]"),
     ("syntax::logic", "let a = b && c || d", "let a = b and c or d"),
     ("syntax::semicolon", "let a = 1;", "let a = 1"),
+    ("syntax::arrow", "let a = f(lambda b: b.c)", "let a = f(b => b.c)"),
+    ("syntax::missing_comma", "let a = [\n  1\n  2\n]", "let a = [\n  1,\n  2\n]"),
+    ("syntax::quotes", "let a = 'b'", "let a = \"b\""),
+    ("syntax::unknown_unit", "let a = 5min", "let a = 5m"),
+    ("syntax::unknown_unit", "let a = 1h30m", "let a = 90m"),
     ("syntax::unknown_escape", "let a = \"\\d\"", "let a = \"\\\\d\""),
 ];
 
@@ -28,6 +33,7 @@ const FIXES: &[(&str, &str, &str)] = &[
 fn each_safe_code_is_fixed() {
     for (code, before, after) in FIXES {
         for end in ["\n", "\r\n"] {
+            let (before, after) = (before.replace('\n', end), after.replace('\n', end));
             let text = format!("{before}{end}output o = 1{end}");
             let first = parse(&file(&text)).problems;
             assert!(first.iter().any(|problem| problem.code == *code), "{before}: {first:?}");
@@ -41,7 +47,9 @@ fn each_safe_code_is_fixed() {
 
 #[test]
 fn guesses_stay_as_they_are() {
-    for text in ["lett a = 1\n", "let a = 10M\n", "let a = f(1\n"] {
+    for text in
+        ["lett a = 1\n", "let a = 10M\n", "let a = f(1\n", "let a = f(1 2)\n", "let a = '$b'\n"]
+    {
         let problems = parse(&file(text)).problems;
         let suggested = |how| how == Some(Applicability::Suggested);
         assert!(problems.iter().any(|problem| suggested(problem.applicability())), "{problems:?}");

@@ -2,7 +2,7 @@
 
 use crate::client::Abilities;
 use crate::programs::Program;
-use crate::{diagnostics, place};
+use crate::{columns, diagnostics, place};
 use lsp_types::{Location, Position, Range, Uri};
 use pipe_compiler::analysis::{Meaning, Mention};
 use pipe_grammar::{SourceFile, Span};
@@ -38,7 +38,7 @@ pub(crate) fn mention<'p>(
     Some((file, program.analysis.mention_at(file.id, at)?))
 }
 
-/// Where the name at a position is bound: in a file, or in the text of a library module.
+/// Where the name at a position is bound, in a file or in the text of a library module; where a column is made.
 pub(crate) fn definition(
     program: &Program,
     path: &Path,
@@ -46,24 +46,22 @@ pub(crate) fn definition(
     abilities: &Abilities,
     library: &dyn Fn(&str) -> Option<Uri>,
 ) -> Option<Location> {
-    let (_, mention) = mention(program, path, position, abilities)?;
-    let start = Range::default();
-    match &mention.meaning {
-        Meaning::Bound(span) => {
-            let span = used_file(program, *span).unwrap_or(*span);
-            let module = program.analysis.modules().find(|module| module.file == span.file)?;
-            match module.library {
-                None => diagnostics::location(program, span, abilities),
-                Some(name) => {
-                    let file = program.analysis.sources.get(span.file)?;
-                    let range = place::range(file, span, abilities.units);
-                    Some(Location { uri: library(name)?, range })
-                }
-            }
+    let (file, mention) = mention(program, path, position, abilities)?;
+    let bound = match &mention.meaning {
+        Meaning::Bound(span) => *span,
+        Meaning::Field => columns::made(program, file.id, mention.span.start)?,
+        Meaning::Library(name) => {
+            return Some(Location { uri: library(name)?, range: Range::default() });
         }
-        Meaning::Library(name) => Some(Location { uri: library(name)?, range: start }),
-        Meaning::BuiltIn | Meaning::Field => None,
-    }
+        Meaning::BuiltIn => return None,
+    };
+    let span = used_file(program, bound).unwrap_or(bound);
+    let module = program.analysis.modules().find(|module| module.file == span.file)?;
+    let Some(name) = module.library else {
+        return diagnostics::location(program, span, abilities);
+    };
+    let file = program.analysis.sources.get(span.file)?;
+    Some(Location { uri: library(name)?, range: place::range(file, span, abilities.units) })
 }
 
 /// The first byte of the file that a `use` at this place names.

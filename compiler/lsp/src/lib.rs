@@ -12,6 +12,7 @@
 
 mod actions;
 mod client;
+mod columns;
 mod complete;
 mod diagnostics;
 mod documents;
@@ -29,6 +30,7 @@ mod rename;
 mod requests;
 mod server;
 mod signature;
+mod symbols;
 mod tell;
 mod tokens;
 mod transport;

@@ -3,7 +3,9 @@
 use crate::find::{self, Written};
 use crate::programs::Program;
 use crate::server::State;
-use crate::{actions, complete, format, hints, hover, outline, place, rename, signature, tokens};
+use crate::{
+    actions, complete, format, hints, hover, outline, place, rename, signature, symbols, tokens,
+};
 use lsp_server::{ErrorCode, Request, Response};
 use lsp_types::request as ask;
 use lsp_types::{
@@ -12,7 +14,8 @@ use lsp_types::{
     FoldingRangeParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams,
     InlayHint, InlayHintParams, Location, PrepareRenameResponse, ReferenceParams, RenameParams,
     SemanticTokens, SemanticTokensParams, SemanticTokensResult, SignatureHelp, SignatureHelpParams,
-    TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit,
+    TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit, WorkspaceSymbolParams,
+    WorkspaceSymbolResponse,
 };
 use pipe_compiler::analysis::Meaning;
 use serde_json::{Value, json};
@@ -25,7 +28,9 @@ pub(crate) fn capabilities(encoding: &str) -> Value {
     json!({
         "positionEncoding": encoding,
         "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
-        "codeActionProvider": { "codeActionKinds": [CodeActionKind::QUICKFIX] },
+        "codeActionProvider": {
+            "codeActionKinds": [CodeActionKind::QUICKFIX, CodeActionKind::SOURCE_FIX_ALL],
+        },
         "completionProvider": { "triggerCharacters": [".", "\"", "(", ",", "@", "/", " "] },
         "definitionProvider": true,
         "documentFormattingProvider": true,
@@ -40,6 +45,7 @@ pub(crate) fn capabilities(encoding: &str) -> Value {
             "full": true,
         },
         "signatureHelpProvider": { "triggerCharacters": ["(", ","] },
+        "workspaceSymbolProvider": true,
     })
 }
 
@@ -53,7 +59,7 @@ pub(crate) fn answer(state: &mut State<'_>, request: Request) -> Response {
     match request.method.as_str() {
         "textDocument/formatting" => with::<ask::Formatting>(state, request, formatting),
         "textDocument/documentSymbol" => {
-            with::<ask::DocumentSymbolRequest>(state, request, symbols)
+            with::<ask::DocumentSymbolRequest>(state, request, document_symbols)
         }
         "textDocument/foldingRange" => with::<ask::FoldingRangeRequest>(state, request, folds),
         "textDocument/codeAction" => with::<ask::CodeActionRequest>(state, request, code_actions),
@@ -72,6 +78,9 @@ pub(crate) fn answer(state: &mut State<'_>, request: Request) -> Response {
             with::<ask::SemanticTokensFullRequest>(state, request, semantic_tokens)
         }
         "textDocument/inlayHint" => with::<ask::InlayHintRequest>(state, request, inlay_hints),
+        "workspace/symbol" => {
+            with::<ask::WorkspaceSymbolRequest>(state, request, workspace_symbols)
+        }
         "pipe/libraryText" => library_text(request),
         method => {
             let why = format!("`{method}` is not known");
@@ -122,7 +131,14 @@ fn formatting(
     Ok(document.map(|document| format::edits(&document.file, state.abilities.units)))
 }
 
-fn symbols(
+fn workspace_symbols(
+    state: &mut State<'_>,
+    params: WorkspaceSymbolParams,
+) -> Answer<Option<WorkspaceSymbolResponse>> {
+    Ok(Some(WorkspaceSymbolResponse::Nested(symbols::symbols(state, &params.query))))
+}
+
+fn document_symbols(
     state: &mut State<'_>,
     params: DocumentSymbolParams,
 ) -> Answer<Option<DocumentSymbolResponse>> {
@@ -149,7 +165,9 @@ fn code_actions(
 ) -> Answer<Option<CodeActionResponse>> {
     let path = place::path_of(&params.text_document.uri);
     let program = state.program(&path);
-    Ok(program.map(|program| actions::actions(&program, &path, params.range, &state.abilities)))
+    let only = params.context.only.as_deref();
+    Ok(program
+        .map(|program| actions::actions(&program, &path, params.range, only, &state.abilities)))
 }
 
 fn completion(

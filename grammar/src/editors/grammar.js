@@ -15,7 +15,7 @@ module.exports = grammar({
 
   word: ($) => $.name,
 
-  conflicts: ($) => [[$._primary, $.parameters], [$._expression, $.let_block]],
+  conflicts: ($) => [[$._primary, $.parameters]],
 
   rules: {
     file: ($) => repeat($._declaration),
@@ -54,9 +54,10 @@ module.exports = grammar({
     type_parameters: ($) => seq("<", list($.name), ">"),
 
     _type: ($) => choice($.union, $._type_atom),
-    union: ($) => prec.left(seq($._type_atom, repeat1(seq("|", $._type_atom)))),
+    // A union reaches as far as it can, also behind `->`.
+    union: ($) => prec.right(1, seq($._type_atom, repeat1(seq("|", $._type_atom)))),
     _type_atom: ($) => choice($.optional_type, $._type_plain),
-    optional_type: ($) => seq($._type_plain, "?"),
+    optional_type: ($) => prec.right(1, seq($._type_plain, "?")),
     _type_plain: ($) => choice($.string, $.type_list, $.type_record, $.type_group, $.type_name),
     type_name: ($) => seq($.name, repeat(seq(token.immediate("."), $.name)), optional($.type_arguments)),
     type_arguments: ($) => seq("<", list($._type), ">"),
@@ -125,13 +126,14 @@ module.exports = grammar({
     ),
     unit: () => token.immediate(choice(@@UNITS@@)),
 
+    // `${` and closing quotes come before the same signs as text.
     string: ($) => choice(
-      seq('"""', repeat(choice($._text3, $.interpolation)), '"""'),
+      seq('"""', repeat(choice($._text3, $.interpolation)), token.immediate(prec(2, '"""'))),
       seq('"', repeat(choice($._text1, $.escape, $.interpolation)), token.immediate('"')),
     ),
-    _text1: () => token.immediate(prec(1, /([^"\\$\n]|\$[^{"\\\n])+|\$/)),
-    _text3: () => token.immediate(prec(1, /([^"$]|"[^"]|""[^"]|\$[^{"])+|\$/)),
+    _text1: () => token.immediate(prec(1, /[^"\\$\n]+|\$/)),
+    _text3: () => token.immediate(prec(1, /[^"$]+|\$|"/)),
     escape: () => token.immediate(seq("\\", /[^\n]/)),
-    interpolation: ($) => seq(token.immediate("${"), $._expression, "}"),
+    interpolation: ($) => seq(token.immediate(prec(2, "${")), $._expression, "}"),
   },
 });

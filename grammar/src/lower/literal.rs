@@ -64,7 +64,7 @@ impl Lower<'_> {
 
     fn several_units(&mut self, span: Span, meant: &str) {
         let problem = Problem::error("syntax::unknown_unit", span, "a number has one unit");
-        self.report(problem.label(format!("this is `{meant}`")).edit(span, meant));
+        self.report(problem.label(format!("this is `{meant}`")).edit(span, meant).certain());
     }
 
     fn unknown_unit(&mut self, number: &str, unit: &str, span: Span) {
@@ -77,6 +77,8 @@ impl Lower<'_> {
         } else if let Some(meant) = words::meant_unit(unit) {
             problem = problem.label(format!("did you mean `{meant}`?")).edit(span, meant);
             problem = problem.help(format!("write `{number}{meant}`; {}", known_units()));
+            // One letter may stand for several units: `M` is a minute or a million bytes.
+            problem = if unit.len() > 1 { problem.certain() } else { problem };
         } else {
             problem = problem.label("unknown unit").help(known_units());
         }

@@ -145,6 +145,9 @@ fn foreign_quote(view: &View<'_>, token: Token, odd: char) -> Finding {
         .help(format!("write `\"{}\"`", view.slice(token.end..close.start)))
         .edit(span, "\"")
         .edit(last, "\"");
+    // What is inside means the same between our quotes, unless it holds a sign of ours.
+    let plain = !view.slice(token.end..close.start).contains(['\\', '$']);
+    let problem = if plain { problem.certain() } else { problem };
     let repairs = vec![(token.start..token.end, "\"".to_owned()), (close, "\"".to_owned())];
     Finding { problem, repairs, guess: false }
 }

@@ -150,6 +150,8 @@ fn comma(at: &At<'_>) -> Option<Finding> {
     .label("expected `,` here")
     .also(at.view.span_of(opener), "in the list that starts here")
     .edit(at.gap(), ",");
+    // Behind a line nothing else can be missing; on one line it may be an operator.
+    let problem = if at.view.leads_line(at.index) { problem.certain() } else { problem };
     Some(Finding::repaired(problem, end..end, ","))
 }
 

@@ -12,6 +12,7 @@ mod cut;
 mod declarations;
 mod failure;
 mod finding;
+mod habits;
 mod lexical;
 mod missing;
 mod operators;
@@ -265,10 +266,11 @@ fn speaks_of_repair(problem: &Problem) -> bool {
 
 /// The one best explanation of a failure. The rules go from the particular to the general.
 fn find(view: &view::At<'_>) -> Finding {
-    let rules: [fn(&view::At<'_>) -> Option<Finding>; 9] = [
+    let rules: [fn(&view::At<'_>) -> Option<Finding>; 10] = [
         uses::import,
         declarations::unknown,
         blocks::misplaced,
+        habits::sentence,
         declarations::reserved,
         operators::slip,
         declarations::header,
