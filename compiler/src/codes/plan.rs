@@ -187,6 +187,17 @@ Say that the CPU will do, or run on a machine with a GPU:
   let trained = train.fit(model, data: rows)",
     ),
     page(
+        "plan::output_name",
+        "an output that cannot be called so",
+        "Outputs are written below one folder, each under its own name. `checks.json` there holds the results of the checks.
+
+  output checks = { cpu: 0.5 }
+
+Give it another name:
+
+  output checked = { cpu: 0.5 }",
+    ),
+    page(
         "plan::outside_root",
         "a file outside the project",
         "A program reads below its project's folder: that of the nearest `pipe.toml`, else its own.

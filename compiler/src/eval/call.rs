@@ -1,6 +1,7 @@
 //! Calls: which function, with which arguments; functions with a body are inlined.
 
 use super::arguments::{CallSite, Given};
+use super::expr::TooLarge;
 use super::value::Function;
 use super::{Evaluator, MAX_DEPTH, Native, Scope, Typed, Value};
 use crate::resolve::{DeclId, ModuleId, name_span};
@@ -258,7 +259,7 @@ impl<'a> Evaluator<'a> {
     ) -> Typed<'a> {
         let Some(body) = &function.body else { return Typed::error() };
         if self.depth + 1 >= MAX_DEPTH {
-            return self.too_large(span);
+            return self.too_large(TooLarge::Depth, span);
         }
         let mut bound = Bindings::default();
         let mut inner = Scope::module(module);

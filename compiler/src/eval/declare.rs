@@ -215,6 +215,11 @@ impl<'a> Evaluator<'a> {
         name: String,
         scope: &Scope<'a>,
     ) -> Typed<'a> {
+        if name == "checks" && id.module == 0 {
+            let message = "an output cannot be called `checks`: `checks.json` holds the results of the checks";
+            let problem = Problem::error("plan::output_name", binding.name.span, message);
+            self.report(problem.help("give it another name, such as `checked`"));
+        }
         self.enter(name, item, scope);
         let value = self.bound_value(binding, scope);
         if let Value::Function(_) | Value::Type(_) = value.value {

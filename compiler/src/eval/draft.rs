@@ -180,7 +180,7 @@ impl<'a> Evaluator<'a> {
     /// Key a draft and add it, or find the one that is the same.
     pub(super) fn add(&mut self, mut draft: Draft) -> Option<usize> {
         if self.drafts.len() >= MAX_NODES {
-            self.too_large(draft.span);
+            self.too_large(super::expr::TooLarge::Nodes, draft.span);
             return None;
         }
         let mut written = Written::default();

@@ -1,6 +1,8 @@
 //! Evaluation of expressions: one function per form, most of them elsewhere.
 
-use super::{Evaluator, MAX_DEPTH, MAX_IDLE_STEPS, MAX_STEPS, STEPS_PER_NODE, Scope, Typed, Value};
+use super::{
+    Evaluator, MAX_DEPTH, MAX_IDLE_STEPS, MAX_NODES, MAX_STEPS, STEPS_PER_NODE, Scope, Typed, Value,
+};
 use crate::types::{Record, Type, join};
 use crate::value::Const;
 use pipe_grammar::ast::{Entry, Expr, ExprKind, Number, StrPart, Unit};
@@ -8,12 +10,26 @@ use pipe_grammar::{Problem, Span};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// Which limit of unfolding a program goes beyond.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TooLarge {
+    /// Expressions and calls inside each other.
+    Depth,
+    /// Expressions that are evaluated.
+    Steps,
+    /// Nodes of the plan.
+    Nodes,
+}
+
 impl<'a> Evaluator<'a> {
     /// Evaluate an expression.
     pub(crate) fn expr(&mut self, expr: &'a Expr, scope: &Scope<'a>) -> Typed<'a> {
         self.steps += 1;
-        if self.depth >= MAX_DEPTH || self.steps > self.allowed_steps() {
-            return self.too_large(expr.span);
+        if self.depth >= MAX_DEPTH {
+            return self.too_large(TooLarge::Depth, expr.span);
+        }
+        if self.steps > self.allowed_steps() {
+            return self.too_large(TooLarge::Steps, expr.span);
         }
         self.depth += 1;
         let value = self.form(expr, scope);
@@ -53,17 +69,29 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// The limit that a program reaches first; the others stay silent.
     #[cold]
-    pub(crate) fn too_large(&mut self, span: Span) -> Typed<'a> {
+    pub(crate) fn too_large(&mut self, what: TooLarge, span: Span) -> Typed<'a> {
         if self.exhausted {
             return Typed::error();
         }
         self.exhausted = true;
-        self.fail(
-            Problem::error("plan::too_large", span, "the program unfolds into too much to plan")
-                .label(format!("gave up here, after {} steps", self.steps))
-                .help("shorten the lists that `for` walks, or nest fewer calls"),
-        )
+        let (label, help) = match what {
+            TooLarge::Depth => (
+                format!("gave up here, {MAX_DEPTH} expressions and calls inside each other"),
+                "nest fewer calls, or give inner parts a name with `let`",
+            ),
+            TooLarge::Steps => (
+                format!("gave up here, after {} steps", self.steps.saturating_sub(1)),
+                "shorten the lists that `for` walks, or call fewer functions in them",
+            ),
+            TooLarge::Nodes => (
+                format!("gave up here, at {MAX_NODES} nodes"),
+                "shorten the lists that `for` walks, or make several programs of it",
+            ),
+        };
+        let message = "the program unfolds into too much to plan";
+        self.fail(Problem::error("plan::too_large", span, message).label(label).help(help))
     }
 
     fn number(&mut self, number: &Number, span: Span) -> Typed<'a> {

@@ -50,10 +50,20 @@ impl<'a> Evaluator<'a> {
                 let columns = base.ty.row().is_some_and(|row| row.field(name).is_some());
                 let message = format!("a table has no field `{name}`");
                 let problem = Problem::error("types::unknown_field", span, message);
+                let op =
+                    self.program.library.get("data").is_some_and(|module| {
+                        self.program.modules[*module].values.contains_key(name)
+                    });
                 self.fail(if columns {
                     problem.help(format!(
                         "`{name}` is a column: read it in a function of rows, `row => row.{name}`"
                     ))
+                } else if op {
+                    // The dot touches the name behind it.
+                    let dot = Span { start: span.start.saturating_sub(1), end: span.start, ..span };
+                    problem
+                        .help(format!("`data.{name}` takes a table: `t |> data.{name}(..)`"))
+                        .edit(dot, " |> data.")
                 } else {
                     problem.help(
                         "a table has the field `rows`; its columns are read in functions of rows",
@@ -78,6 +88,11 @@ impl<'a> Evaluator<'a> {
                 let help =
                     format!("say which fields are needed: `Table<{{ {name}: float, ..{var} }}>`");
                 self.fail(problem.help(help))
+            }
+            Type::List(_) => {
+                let message = format!("a list has no field `{name}`");
+                let problem = Problem::error("types::unknown_field", span, message);
+                self.fail(problem.help(super::habits::of_list(name)))
             }
             other => {
                 let message = format!("`{other}` has no fields");

@@ -60,6 +60,9 @@ impl<'a> Evaluator<'a> {
         problem =
             match suggestion {
                 Some(near) => problem.label(format!("did you mean `{near}`?")).edit(span, near),
+                None if super::habits::of_name(name).is_some() => {
+                    problem.help(super::habits::of_name(name).unwrap_or_default())
+                }
                 None if name == "row" => problem
                     .help("a function of rows names its row first: `row => row.column > 1.0`"),
                 None => problem

@@ -358,11 +358,13 @@ impl<'a> Evaluator<'a> {
         let (a, b) = (&it.a.ty, &it.b.ty);
         let sign = sign(op);
         let (plain_a, plain_b) = (a.required().0, b.required().0);
+        let meets = |of: &str, other: &str| match ordered(op, 0, 0) {
+            Some(_) => format!("`{sign}` cannot compare {of} with {other}"),
+            None => format!("`{sign}` cannot join {of} and {other}"),
+        };
         let (message, help) = match (plain_a, plain_b) {
             (Type::Duration, Type::Size) | (Type::Size, Type::Duration) => (
-                format!(
-                    "`{sign}` cannot join a duration and a size: one is time, the other is bytes"
-                ),
+                meets("a duration", "a size: one is time, the other is bytes"),
                 Some("divide one of them by its unit first, for example `window / 1s`".to_owned()),
             ),
             (Type::Duration | Type::Size, number) | (number, Type::Duration | Type::Size)
@@ -375,7 +377,7 @@ impl<'a> Evaluator<'a> {
                         ("MiB", "a size")
                     };
                 (
-                    format!("`{sign}` cannot join {of} and a number without a unit"),
+                    meets(of, "a number without a unit"),
                     Some(format!(
                         "give the number a unit, for example `5{unit}`, or divide by `1{unit}`"
                     )),

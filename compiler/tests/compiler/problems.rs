@@ -127,6 +127,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "`../x.csv` lies outside the project",
     ),
     (
+        "plan::output_name",
+        "output checks = 1",
+        "an output cannot be called `checks`: `checks.json` holds the results of the checks",
+    ),
+    (
         "plan::param_condition",
         "param rate: float = 0.5 where rate < 0.1\noutput a = rate",
         "`rate` is 0.5, and must meet `rate < 0.1`",
