@@ -1,18 +1,27 @@
-//! A [`Host`] over one folder, for tests.
+//! A [`Host`] over one folder and perhaps a program in memory, for tests.
 
 use pipe_compiler::host::{FileInfo, Host, HostError, HostErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Reads below `root`; paths are taken as relative to it.
+/// Reads below `root`; paths are taken as relative to it. A program may be given as a text.
 pub struct FolderHost {
     root: PathBuf,
+    /// Name and text of a file that is only here.
+    program: Option<(String, String)>,
 }
 
 impl FolderHost {
     /// A host over `root`.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), program: None }
+    }
+
+    /// The same with a program in memory.
+    #[must_use]
+    pub fn with_program(mut self, name: &str, text: &str) -> Self {
+        self.program = Some((name.to_owned(), text.to_owned()));
+        self
     }
 
     fn open(&self, path: &str) -> Result<PathBuf, HostError> {
@@ -37,6 +46,9 @@ fn unreadable(path: &str, error: &std::io::Error) -> HostError {
 
 impl Host for FolderHost {
     fn read(&self, path: &str) -> Result<Vec<u8>, HostError> {
+        if let Some((_, text)) = self.program.as_ref().filter(|(name, _)| name == path) {
+            return Ok(text.as_bytes().to_vec());
+        }
         std::fs::read(self.open(path)?).map_err(|error| unreadable(path, &error))
     }
 

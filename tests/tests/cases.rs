@@ -27,15 +27,14 @@ const ELSEWHERE: [(&str, &str); 5] = [
     ("syntax::too_large", "tests/tests/bad_input.rs"),
 ];
 
-/// A host in which the program is `case.pipe` and files are those of `cases/files`.
-struct CaseHost<'a> {
-    text: &'a str,
+/// A host with a file that may not be read.
+struct CaseHost {
     files: FolderHost,
 }
 
-impl Host for CaseHost<'_> {
+impl Host for CaseHost {
     fn read(&self, path: &str) -> Result<Vec<u8>, HostError> {
-        if path == "case.pipe" { Ok(self.text.as_bytes().to_vec()) } else { self.files.read(path) }
+        self.files.read(path)
     }
     fn stat(&self, path: &str) -> Result<FileInfo, HostError> {
         if path == "locked.log" {
@@ -58,7 +57,8 @@ impl Host for CaseHost<'_> {
 }
 
 fn problems(case: &Case) -> Vec<Problem> {
-    let host = CaseHost { text: &case.text, files: FolderHost::new(folder().join("files")) };
+    let files = FolderHost::new(folder().join("files"));
+    let host = CaseHost { files: files.with_program("case.pipe", &case.text) };
     let inputs = Inputs {
         file: "case.pipe",
         host: &host,

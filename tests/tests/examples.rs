@@ -1,40 +1,16 @@
 //! Programs that people copy: every example and every block of the specification compiles, and the outage example
 //! runs end to end.
 
-use pipe_compiler::host::{FileInfo, Host, HostError, Inputs, Machine};
+use pipe_compiler::host::{Inputs, Machine};
 use pipe_tests::case;
 use pipe_tests::host::FolderHost;
 use pipe_tests::pipe::{Project, nodes, repository};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A folder's files, and a program in memory.
-struct Block<'a> {
-    text: &'a str,
-    files: FolderHost,
-}
-
-impl Host for Block<'_> {
-    fn read(&self, path: &str) -> Result<Vec<u8>, HostError> {
-        if path == "block.pipe" { Ok(self.text.as_bytes().to_vec()) } else { self.files.read(path) }
-    }
-    fn stat(&self, path: &str) -> Result<FileInfo, HostError> {
-        self.files.stat(path)
-    }
-    fn head(&self, path: &str, bytes: usize) -> Result<Vec<u8>, HostError> {
-        self.files.head(path, bytes)
-    }
-    fn digest(&self, path: &str) -> Result<String, HostError> {
-        self.files.digest(path)
-    }
-    fn glob(&self, pattern: &str) -> Result<Vec<String>, HostError> {
-        self.files.glob(pattern)
-    }
-}
-
 /// What is wrong with a program, a line each.
 fn errors(text: &str, folder: &Path) -> String {
-    let host = Block { text, files: FolderHost::new(folder) };
+    let host = FolderHost::new(folder).with_program("block.pipe", text);
     let compiled = pipe_compiler::compile(&Inputs {
         file: "block.pipe",
         host: &host,

@@ -3,36 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
 
-use pipe_compiler::host::{FileInfo, Host, HostError, Inputs, Machine};
+use pipe_compiler::host::{Inputs, Machine};
 use pipe_tests::host::FolderHost;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-struct Program<'a> {
-    text: &'a str,
-    files: FolderHost,
-}
-
-impl Host for Program<'_> {
-    fn read(&self, path: &str) -> Result<Vec<u8>, HostError> {
-        if path == "case.pipe" { Ok(self.text.as_bytes().to_vec()) } else { self.files.read(path) }
-    }
-    fn stat(&self, path: &str) -> Result<FileInfo, HostError> {
-        self.files.stat(path)
-    }
-    fn head(&self, path: &str, bytes: usize) -> Result<Vec<u8>, HostError> {
-        self.files.head(path, bytes)
-    }
-    fn digest(&self, path: &str) -> Result<String, HostError> {
-        self.files.digest(path)
-    }
-    fn glob(&self, pattern: &str) -> Result<Vec<String>, HostError> {
-        self.files.glob(pattern)
-    }
-}
-
 fn said(text: &str, folder: &Path) -> Vec<String> {
-    let host = Program { text, files: FolderHost::new(folder) };
+    let host = FolderHost::new(folder).with_program("case.pipe", text);
     let checked = pipe_compiler::check(&Inputs {
         file: "case.pipe",
         host: &host,
@@ -80,6 +57,6 @@ fn what_is_said_today_is_still_said() {
             count += 1;
         }
     }
-    assert!(count >= 8, "{count} cases");
+    assert!(count > 0, "there are no cases");
     assert!(changed.is_empty(), "changed, so move to a case file if it is as wanted:\n{changed}");
 }
