@@ -144,3 +144,41 @@ fn a_block_of_ten_thousand_lets() {
     let plan = plan(&text);
     assert_eq!(plan.roots.len(), 1);
 }
+
+#[test]
+fn huge_literals_are_told() {
+    let digits = "9".repeat(1 << 20);
+    for (value, code) in [
+        (digits.clone(), "syntax::number_range"),
+        (format!("{digits}s"), "syntax::number_range"),
+        (format!("1e{digits}"), "syntax::number_range"),
+        (format!("0.{digits}x"), "syntax::unknown_unit"),
+    ] {
+        let text = check(&format!("output o = {value}\n"));
+        assert!(text.contains(code), "{code} is missing in {:.500}", text);
+    }
+    let long = "x".repeat(8 << 20);
+    let text = check(&format!("output o = \"{long}\"\n"));
+    assert!(!text.contains("error"), "{:.500}", text);
+}
+
+/// A byte-order mark and line breaks of another system change nothing, and places stay right.
+#[test]
+fn marks_and_line_breaks_of_other_systems() {
+    let plain = "let t = data.read(\"metrics.csv\")\noutput o = t |> data.sort([\"cpo\"])\n";
+    let place = |text: &str| {
+        let compiled = compiled(&Files::with(text), &[]);
+        let problem = compiled.problems.first().map(|problem| {
+            let file = compiled.sources.get(problem.span.file).unwrap();
+            (
+                problem.code,
+                file.place(problem.span.start).line,
+                file.place(problem.span.start).column,
+            )
+        });
+        problem.unwrap()
+    };
+    let wanted = place(plain);
+    assert_eq!(place(&plain.replace('\n', "\r\n")), wanted);
+    assert_eq!(place(&format!("\u{FEFF}{plain}")), wanted);
+}

@@ -9,10 +9,13 @@ use serde_json::{Map, Value, json};
 /// The program as JSON. None where something could not be read, and for native declarations.
 #[must_use]
 pub fn tree(module: &Module) -> Option<Value> {
-    let items: Option<Vec<Value>> = module.items.iter().map(declaration).collect();
+    let mut items = Vec::new();
+    for item in &module.items {
+        items.push(declaration(item)?);
+    }
     Some(object([
         ("doc", module.doc.as_deref().map(Into::into)),
-        ("declarations", Some(items?.into())),
+        ("declarations", Some(items.into())),
     ]))
 }
 

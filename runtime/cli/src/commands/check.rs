@@ -8,6 +8,7 @@ use crate::render::style::Look;
 use crate::session::Session;
 use pipe_compiler::ParamInfo;
 use pipe_grammar::{FileId, Fixed, Problem, SourceFile};
+use std::path::{Path, PathBuf};
 
 /// Report problems on stderr, or as a JSON array on stdout.
 pub(crate) fn check(program: &ProgramArgs, json: bool, look: &Look) -> Outcome {
@@ -25,36 +26,49 @@ pub(crate) fn check(program: &ProgramArgs, json: bool, look: &Look) -> Outcome {
     Ok(if failed { exit::PROBLEMS } else { exit::OK })
 }
 
-/// Apply the safe fixes to the program, in one step.
+/// Apply the safe fixes to the program and to the files that it uses, each in one step.
 pub(crate) fn fix(program: &ProgramArgs) -> Result<(), Failure> {
-    let (before, Fixed { text, fixed }) = fixed(program)?;
-    if text != before {
-        replace(&program.file, &text)?;
-        let each: Vec<String> =
-            fixed.iter().map(|(code, count)| format!("{count} {code}")).collect();
-        eprintln!("{}: fixed {}", program.file.display(), each.join(", "));
+    for path in files(program)? {
+        let (before, Fixed { text, fixed }) = fixed(&path)?;
+        if text != before {
+            replace(&path, &text)?;
+            let each: Vec<String> =
+                fixed.iter().map(|(code, count)| format!("{count} {code}")).collect();
+            eprintln!("{}: fixed {}", path.display(), each.join(", "));
+        }
     }
     Ok(())
 }
 
 /// Show what [`fix`] would change; 1 when that is anything.
 pub(crate) fn diff(program: &ProgramArgs) -> Outcome {
-    let (before, Fixed { text, .. }) = fixed(program)?;
-    if text == before {
-        return Ok(exit::OK);
-    }
-    println!("--- {0}\n+++ {0}", program.file.display());
-    // A fix never adds or removes a line.
-    for (number, (old, new)) in before.lines().zip(text.lines()).enumerate() {
-        if old != new {
-            println!("@@ -{0} +{0} @@\n-{old}\n+{new}", number + 1);
+    let mut outcome = exit::OK;
+    for path in files(program)? {
+        let (before, Fixed { text, .. }) = fixed(&path)?;
+        if text == before {
+            continue;
+        }
+        outcome = exit::PROBLEMS;
+        println!("--- {0}\n+++ {0}", path.display());
+        // A fix never adds or removes a line.
+        for (number, (old, new)) in before.lines().zip(text.lines()).enumerate() {
+            if old != new {
+                println!("@@ -{0} +{0} @@\n-{old}\n+{new}", number + 1);
+            }
         }
     }
-    Ok(exit::PROBLEMS)
+    Ok(outcome)
 }
 
-fn fixed(program: &ProgramArgs) -> Result<(String, Fixed), Failure> {
-    let path = &program.file;
+/// The program and the files that it uses, without those of the library.
+fn files(program: &ProgramArgs) -> Result<Vec<PathBuf>, Failure> {
+    let checked = Session::new(program, None)?.check();
+    let names = checked.sources.files().iter().map(|file| file.name.as_str());
+    let used = names.skip(1).filter(|name| !name.starts_with('<')).map(PathBuf::from);
+    Ok(std::iter::once(program.file.clone()).chain(used).collect())
+}
+
+fn fixed(path: &Path) -> Result<(String, Fixed), Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
     let file = SourceFile::new(FileId(0), path.display().to_string(), text);
     let fixed = pipe_grammar::fix(&file);
