@@ -32,7 +32,7 @@ pub const CODES: &[Code] = &[
     code(
         "syntax::block",
         "a block where a value stands",
-        "A block is `let`s and a value in braces. It stands after `=>`, `if`, `else`, `for` and the head of a function; elsewhere\n\
+        "A block is `let`s and a value in braces; the value stands last, without `return`. It stands after `=>`, `if`, `else`, `for` and the head of a function; elsewhere\n\
          braces hold the fields of a record. Declarations are in no order and cost nothing until used, so inner names can stand in\n\
          front of the declaration.\n\n  let best = { let sizes = [1, 2]  list.max(sizes) }\n\nwrite\n\n  \
          let sizes = [1, 2]\n  let best = list.max(sizes)",
@@ -111,8 +111,9 @@ pub const CODES: &[Code] = &[
     code(
         "syntax::missing_block",
         "a branch or body without braces",
-        "The branches of `if` and the body of `for` stand in braces, also when they are short.\n\n  let a = if x 1 else 2\n\nwrite\n\n  \
-         let a = if x { 1 } else { 2 }",
+        "The branches of `if` and the body of `for` stand in braces, also when they are short. The body comes last.\n\n  \
+         let a = if x 1 else 2\n  let b = [2 * x for x in xs]\n\nwrite\n\n  \
+         let a = if x { 1 } else { 2 }\n  let b = for x in xs { 2 * x }",
     ),
     code(
         "syntax::missing_body",
@@ -178,8 +179,9 @@ pub const CODES: &[Code] = &[
     ),
     code(
         "syntax::quotes",
-        "a string in other quotes",
-        "Strings are written in straight double quotes; text of several lines in three of them.\n\n  let a = 'log'\n\nwrite\n\n  \
+        "a string in other quotes, or with a letter before it",
+        "Strings are written in straight double quotes; text of several lines in three of them. A value\n\
+         inside stands in `${...}`; no letter before the string says so.\n\n  let a = 'log'\n\nwrite\n\n  \
          let a = \"log\"",
     ),
     code(
@@ -196,9 +198,9 @@ pub const CODES: &[Code] = &[
     ),
     code(
         "syntax::ternary",
-        "a choice with `?` and `:`",
-        "A choice is an `if` with both branches. `?` only makes a type optional.\n\n  let a = x > 0 ? 1 : 2\n\nwrite\n\n  \
-         let a = if x > 0 { 1 } else { 2 }",
+        "a choice as other languages write it",
+        "A choice is an `if` with both branches. `?` only makes a type optional.\n\n  let a = x > 0 ? 1 : 2\n  let b = 1 if x > 0 else 2\n\nwrite\n\n  \
+         let a = if x > 0 { 1 } else { 2 }\n  let b = if x > 0 { 1 } else { 2 }",
     ),
     code(
         "syntax::too_deep",

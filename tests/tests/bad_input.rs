@@ -222,6 +222,23 @@ fn huge_and_deep_programs() {
     }
 }
 
+/// A program that another program saved in another way, and one that is no program at all.
+#[test]
+fn programs_in_utf16_and_of_100_megabytes() {
+    let text: Vec<u8> = std::iter::once(0xFEFF_u16)
+        .chain("output a = \"caf\u{e9}\"\n".encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let project = reading("p.pipe", &text, "");
+    let said = told(&project, 1, &["resolve::not_text", "save the file as UTF-8"]);
+    assert!(said.stderr.contains("line 1"), "{}", said.stderr);
+    let project = Project::new(&[("p.pipe", "")]);
+    write_long(&project, "p.pipe", "# ", "\noutput a = 1\n");
+    let said = in_little_memory(&project, "check p.pipe --json");
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stdout.contains("syntax::too_large"), "{:.500}", said.stdout);
+}
+
 #[test]
 fn a_long_line_is_not_shown_whole() {
     let text = format!("output a = [{}missing]\n", "1, ".repeat(200_000));

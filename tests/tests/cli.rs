@@ -107,6 +107,23 @@ fn edits_of_json_mend_the_program() {
     assert!(left.len() <= problems.len() - edits.len(), "{left:#?}");
 }
 
+/// What is certain is mended in the program and in the files that it uses.
+#[test]
+fn fixes_reach_the_files_that_are_used() {
+    let program = "use shop = \"in/shop.pipe\"\noutput a = shop.wait && true;\n";
+    let shop = "let wait = 5min > 1m\n";
+    let project = Project::new(&[("p.pipe", program), ("in/shop.pipe", shop)]);
+    let said = project.pipe(&["check", "--fix", "--diff", "p.pipe"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stdout.contains("+let wait = 5m > 1m"), "{}", said.stdout);
+    assert_eq!(project.read("in/shop.pipe"), shop);
+    let said = project.pipe(&["check", "--fix", "p.pipe"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(project.read("p.pipe"), program.replace("&&", "and").replace(';', ""));
+    assert_eq!(project.read("in/shop.pipe"), "let wait = 5m > 1m\n");
+    assert!(said.stderr.contains("in/shop.pipe: fixed 1 syntax::unknown_unit"), "{said:?}");
+}
+
 #[test]
 fn format_in_place_and_only_looking() {
     let untidy = "let   a=1 # one\noutput  b = a+1\n";
