@@ -223,6 +223,10 @@ impl<'a> Evaluator<'a> {
 
     /// A value as an argument of a node.
     pub(super) fn arg(&mut self, given: &Given<'a>) -> Option<Arg> {
+        if super::scalar::is_huge(&given.value) {
+            self.too_large(super::expr::TooLarge::Constant, given.span);
+            return None;
+        }
         if let Some(constant) = given.value.to_const() {
             return if has_path(&constant) {
                 self.file_arg(&constant, given.span)

@@ -19,6 +19,8 @@ pub(crate) enum TooLarge {
     Steps,
     /// Nodes of the plan.
     Nodes,
+    /// A constant as it would be written.
+    Constant,
 }
 
 impl<'a> Evaluator<'a> {
@@ -84,6 +86,10 @@ impl<'a> Evaluator<'a> {
             TooLarge::Steps => (
                 format!("gave up here, after {} steps", self.steps.saturating_sub(1)),
                 "shorten the lists that `for` walks, or call fewer functions in them",
+            ),
+            TooLarge::Constant => (
+                "this value would have more than 256 MiB".to_owned(),
+                "keep data in a file and read it with `data.read`",
             ),
             TooLarge::Nodes => (
                 format!("gave up here, at {MAX_NODES} nodes"),

@@ -2,6 +2,8 @@
 //! and for an order by results, there are the ops `value.*`.
 
 use super::arguments::Given;
+use super::expr::TooLarge;
+use super::scalar::MAX_WRITTEN;
 use super::{Evaluator, NativeCall, Typed, Value};
 use crate::plan::Arg;
 use crate::types::{Type, join};
@@ -168,6 +170,9 @@ impl<'a> Evaluator<'a> {
         let other = call.native.params.get(1).map(|param| param.name.clone()).unwrap_or_default();
         let Some(other) = call.values.get(&other).cloned() else { return Typed::unknown(plain) };
         match &other.value.value {
+            Value::List(others) if items.len() + others.len() > MAX_WRITTEN / 64 => {
+                self.too_large(TooLarge::Constant, call.site.span)
+            }
             Value::List(others) => {
                 Typed::list(items.iter().chain(others.iter()).cloned().collect())
             }

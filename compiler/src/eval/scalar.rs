@@ -1,5 +1,6 @@
 //! Scalars whose value is known only in the run: expressions over columns or over results of nodes.
 
+use super::expr::TooLarge;
 use super::{Evaluator, Leaf, LeafSource, Scalar, Typed, Value};
 use crate::types::Type;
 use crate::value::Const;
@@ -7,6 +8,25 @@ use pipe_grammar::{Problem, Span};
 use pipe_row::RowError;
 use pipe_row::ir::{BinaryOp, Expr, Function, RowFn, Scalar as Literal, Ty};
 use std::rc::Rc;
+
+/// Most bytes of a constant: its texts, and 64 for each element and field. What is shared counts as often as it is
+/// written, since that is what the plan would hold.
+pub(super) const MAX_WRITTEN: usize = 256 << 20;
+
+/// Whether a constant would be larger than [`MAX_WRITTEN`]. It looks no further than that.
+pub(super) fn is_huge(value: &Typed<'_>) -> bool {
+    fn fits(value: &Typed<'_>, left: &mut usize) -> bool {
+        let own = 64 + value.text().map_or(0, str::len);
+        let Some(rest) = left.checked_sub(own) else { return false };
+        *left = rest;
+        match &value.value {
+            Value::List(items) => items.iter().all(|item| fits(item, left)),
+            Value::Record(fields) => fields.values().all(|field| fits(field, left)),
+            _ => true,
+        }
+    }
+    !fits(value, &mut MAX_WRITTEN.clone())
+}
 
 impl<'a> Evaluator<'a> {
     /// A value that reads one column or one result.
@@ -131,8 +151,11 @@ impl<'a> Evaluator<'a> {
             return Typed::unknown(ty);
         }
         if pieces.iter().all(|(piece, _)| piece.as_const().is_some()) {
-            let text =
+            let text: String =
                 pieces.iter().filter_map(|(piece, _)| piece.as_const()).map(plain_text).collect();
+            if text.len() > MAX_WRITTEN {
+                return self.too_large(TooLarge::Constant, span);
+            }
             return Typed::constant(Const::Str(text));
         }
         let operands: Vec<&Typed<'a>> = pieces.iter().map(|(piece, _)| piece).collect();

@@ -145,6 +145,27 @@ fn a_block_of_ten_thousand_lets() {
     assert_eq!(plan.roots.len(), 1);
 }
 
+/// Each name is ten times, or twice, the one before: what is written small and would be huge is given up.
+#[test]
+fn a_billion_laughs() {
+    let grown = |first: &str, next: &dyn Fn(usize) -> String, last: usize| {
+        let mut text = format!("let a0 = {first}\n");
+        for at in 1..=last {
+            writeln!(text, "let a{at} = {}", next(at - 1)).unwrap();
+        }
+        format!("{text}output o = a{last}\n")
+    };
+    let ten = |at: usize| vec![format!("a{at}"); 10].join(", ");
+    let programs = [
+        grown("[1]", &|at| format!("[{}]", ten(at)), 9),
+        grown("\"ha\"", &|at| format!("\"${{a{at}}}${{a{at}}}\""), 40),
+    ];
+    for program in programs {
+        let text = check(&program);
+        assert!(text.contains("error[plan::too_large]"), "{program}\n{text}");
+    }
+}
+
 #[test]
 fn huge_literals_are_told() {
     let digits = "9".repeat(1 << 20);
