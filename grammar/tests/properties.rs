@@ -189,11 +189,9 @@ fn layout_at_the_first_column_is_free() {
     let many: String = (0..40).map(|at| format!("let a{at} = {at}\n")).collect();
     for text in [
         format!("fn f(x: int) -> int {{\n{many}a0 + a39\n}}\nlet b = f(1)\n"),
-        format!("let f = x => {{\n@a(1)\nlet y = {{ k: [\n1,\n] }}\ny\n}}\n@b\nlet c = 1\n"),
+        "let f = x => {\n@a(1)\nlet y = { k: [\n1,\n] }\ny\n}\n@b\nlet c = 1\n".to_owned(),
         format!("let text = \"\"\"\n{many}\"\"\"\n@b(\"x\")\nlet c = 1\n{many}"),
-        format!(
-            "let text = f(\"\"\"\nlet a = 1\n\"\"\", \"\"\"\nlet b = (\n\"\"\")\n@b\nlet c = [\"\"\"\nlet d = \"\"\"]\n"
-        ),
+        "let text = f(\"\"\"\nlet a = 1\n\"\"\", \"\"\"\nlet b = (\n\"\"\")\n@b\nlet c = [\"\"\"\nlet d = \"\"\"]\n".to_owned(),
     ] {
         keeps(&text);
     }

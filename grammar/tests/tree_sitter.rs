@@ -1,7 +1,5 @@
 //! The tree-sitter grammar, by tree-sitter's own tool: it generates a parser, and what reads here has no error there.
 
-#![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
-
 #[allow(dead_code, reason = "each test file uses a part")]
 mod corpus;
 

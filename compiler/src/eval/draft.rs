@@ -44,6 +44,10 @@ pub(crate) struct Draft {
     pub(crate) frame: u32,
 }
 
+/// Drafts in an order where inputs come first. A plan may have many, and a vector that grows copies what it holds, so
+/// they are boxed.
+pub(crate) type Drafts = Vec<Box<Draft>>;
+
 /// A declaration that creates a node.
 #[derive(Clone, Debug)]
 pub(crate) struct DraftPlace {
@@ -196,15 +200,14 @@ impl<'a> Evaluator<'a> {
     /// Add a draft that has its key, or find the one that is the same.
     pub(super) fn add_keyed(&mut self, draft: Draft) -> usize {
         let same = (draft.frame, draft.key, draft.attributes.cache_off);
-        let known = self.keyed.get(&same).copied();
-        if let Some(known) = known {
+        if let Some(known) = self.keyed.get(&same) {
             if let Some(first) = self.drafts.get_mut(known) {
                 first.also(draft);
             }
             return known;
         }
         self.keyed.insert(same, self.drafts.len());
-        self.drafts.push(draft);
+        self.drafts.push(Box::new(draft));
         self.drafts.len() - 1
     }
 

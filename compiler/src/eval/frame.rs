@@ -68,7 +68,7 @@ impl<'a> Evaluator<'a> {
             let mut draft = self.own_draft(GIVEN, of.into_iter().collect(), ty.clone(), span);
             (draft.key, draft.frame) = (key, level.number);
             let node = self.drafts.len();
-            self.drafts.push(draft);
+            self.drafts.push(Box::new(draft));
             frame.bound.push((name, node));
             let value = Value::Node(Rc::new(NodeValue { node, path: Vec::new(), origin }));
             values.push(Typed { ty, value });
@@ -91,7 +91,7 @@ impl<'a> Evaluator<'a> {
     /// Whether a frame has drafts of its own, beside its variables.
     pub(super) fn is_drafted(&self, frame: &Frame) -> bool {
         let of_frame = |draft: &Draft| draft.frame == frame.level.number && draft.op != GIVEN;
-        self.drafts.iter().skip(frame.start).any(of_frame)
+        self.drafts.iter().skip(frame.start).any(|draft| of_frame(draft))
     }
 
     /// The value of a frame as type `ty`, and as an argument in it. `None` when a mistake has been reported.

@@ -22,6 +22,7 @@ mod frame;
 mod groups;
 mod habits;
 mod iterate;
+mod keyed;
 mod known;
 mod lists;
 mod lookup;
@@ -44,7 +45,7 @@ mod written;
 pub(crate) use arguments::Given;
 pub(crate) use attributes::Attributes;
 pub(crate) use call::NativeCall;
-pub(crate) use draft::{Draft, DraftPlace};
+pub(crate) use draft::{Draft, DraftPlace, Drafts};
 pub use params::ParamInfo;
 pub(crate) use row::run_scalar;
 pub(crate) use signature::Native;
@@ -100,12 +101,12 @@ pub(crate) struct Evaluator<'a> {
     open: BTreeSet<DeclId>,
     cyclic: BTreeSet<DeclId>,
     signatures: BTreeMap<DeclId, Option<Rc<Native>>>,
-    pub(crate) drafts: Vec<Draft>,
+    pub(crate) drafts: Drafts,
     /// Shapes of models and of rows of tokens, by the draft that makes them.
     shapes: BTreeMap<usize, shapes::Shape>,
     /// Drafts by frame, key and cache policy: a body merges with nothing outside, so that it is the same wherever else
     /// a call of it stands.
-    keyed: BTreeMap<(u32, crate::key::Key, bool), usize>,
+    keyed: keyed::Keyed,
     /// Where drafts go now.
     frame: frame::Level,
     /// Frames made so far.
@@ -172,7 +173,7 @@ impl<'a> Evaluator<'a> {
             cyclic,
             signatures: BTreeMap::new(),
             drafts: Vec::new(),
-            keyed: BTreeMap::new(),
+            keyed: keyed::Keyed::default(),
             shapes: BTreeMap::new(),
             frame: frame::Level::default(),
             frames: 0,

@@ -310,10 +310,9 @@ fn same(a: &Typed<'_>, b: &Typed<'_>) -> bool {
                 || (a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)))
         }
         (Value::Record(a), Value::Record(b)) => {
-            let alike = |(a, b): ((&Rc<str>, &Typed<'_>), (&Rc<str>, &Typed<'_>))| {
-                a.0 == b.0 && same(a.1, b.1)
-            };
-            Rc::ptr_eq(a, b) || (a.len() == b.len() && a.iter().zip(b.iter()).all(alike))
+            let mut both = a.iter().zip(b.iter());
+            Rc::ptr_eq(a, b)
+                || (a.len() == b.len() && both.all(|(a, b)| a.0 == b.0 && same(a.1, b.1)))
         }
         _ => false,
     };

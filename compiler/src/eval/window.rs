@@ -186,9 +186,10 @@ impl<'a> Evaluator<'a> {
                 );
                 self.bad_size(call, "half_life", message, None)
             }
-            (Const::None, _) => match self.share(call, "alpha", f64::MIN_POSITIVE)? {
-                alpha => Some(Decay::Alpha(alpha)),
-            },
+            (Const::None, _) => {
+                let alpha = self.share(call, "alpha", f64::MIN_POSITIVE)?;
+                Some(Decay::Alpha(alpha))
+            }
             _ => {
                 let message = "`half_life` and `alpha` both say how fast it forgets".to_owned();
                 self.bad_size(call, "alpha", message, Some("give one of them"))

@@ -3,7 +3,7 @@
 use super::annotate::{annotate, resources};
 use super::fuse::{fuse, fuse_body};
 use super::{Annotations, Arg, Body, Input, Node, NodeId, Plan, Root, Shared};
-use crate::eval::{Draft, DraftPlace, ParamInfo};
+use crate::eval::{Draft, DraftPlace, Drafts, ParamInfo};
 use crate::host::Machine;
 use crate::types::Type;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// Make the plan of a program's drafts and roots.
 pub(crate) fn plan(
     file: &str,
-    drafts: Vec<Draft>,
+    drafts: Drafts,
     mut roots: Vec<Root>,
     params: &[ParamInfo],
     machine: Machine,
@@ -55,7 +55,7 @@ pub(crate) fn plan(
     debug_assert!(is_sound(&plan), "nodes are sound before they are fused");
     let left = fuse(&mut plan);
     let left = left.into_iter().filter_map(|at| kept.get(at));
-    let left: Vec<&Draft> = left.filter_map(|at| drafts.get(*at)).collect();
+    let left: Vec<&Draft> = left.filter_map(|at| drafts.get(*at).map(Box::as_ref)).collect();
     annotate(&mut plan, &left, machine);
     debug_assert!(
         is_sound(&plan),
@@ -66,7 +66,7 @@ pub(crate) fn plan(
 
 /// Make the body of a driver from the drafts `kept` of its frame. `place` says what stands for an input.
 pub(crate) fn body(
-    drafts: &[Draft],
+    drafts: &[Box<Draft>],
     kept: &[usize],
     bound: Vec<String>,
     result: &Arg,
@@ -111,7 +111,7 @@ fn placed(arg: &Arg, place: &dyn Fn(&Input) -> Arg) -> Arg {
 }
 
 /// The drafts that an output, a check or an effect needs, in order.
-fn needed(drafts: &[Draft], roots: &[Root]) -> Vec<usize> {
+fn needed(drafts: &[Box<Draft>], roots: &[Root]) -> Vec<usize> {
     let mut needed = vec![false; drafts.len()];
     let mut open: Vec<usize> = Vec::new();
     let mut roots_read = Vec::new();
@@ -144,8 +144,8 @@ struct Named<'d> {
 }
 
 /// The declaration of which a draft is the result, else the first one whose result is kept.
-fn named<'d>(drafts: &'d [Draft], kept: &[usize]) -> Vec<Named<'d>> {
-    let kept: Vec<&Draft> = kept.iter().filter_map(|at| drafts.get(*at)).collect();
+fn named<'d>(drafts: &'d [Box<Draft>], kept: &[usize]) -> Vec<Named<'d>> {
+    let kept: Vec<&Draft> = kept.iter().filter_map(|at| drafts.get(*at).map(Box::as_ref)).collect();
     let result = |draft: &'d Draft| draft.places.iter().find(|place| place.result);
     // Who is alive is asked only of a draft that several declarations create.
     let asked = |draft: &'d Draft| draft.places.len() > 1 && result(draft).is_none();
@@ -178,7 +178,8 @@ fn names(named: &[Named<'_>]) -> Vec<String> {
         })
         .collect();
     let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
-    // Made names, which may be those of later bases only where a base has the sign in it.
+    // Made names may be those of bases, or of each other, only where a base has the sign in it.
+    let signed = bases.iter().any(|base| base.contains('#'));
     let mut numbered: BTreeSet<String> = BTreeSet::new();
     let mut suffixes: BTreeMap<usize, String> = BTreeMap::new();
     let is_result =
@@ -192,11 +193,11 @@ fn names(named: &[Named<'_>]) -> Vec<String> {
             continue;
         }
         let mut count = known.unwrap_or(1);
-        let mut free = |name: &str| !taken.contains_key(name) && numbered.insert(name.to_owned());
+        let mut free = |name: String| !taken.contains_key(name.as_str()) && numbered.insert(name);
         let suffix = loop {
             count += 1;
             let suffix = format!("#{count}");
-            if free(&format!("{base}{suffix}")) {
+            if !signed || free(format!("{base}{suffix}")) {
                 break suffix;
             }
         };
