@@ -146,7 +146,7 @@ fn format_keeps_what_it_cannot_read() {
 
 #[test]
 fn a_program_as_json_and_back() {
-    let text = "## What is large.\nparam least: float = 0.5\nlet t = data.read(\"metrics.csv\") |> data.filter(row => row.cpu > least)\noutput t = t\n";
+    let text = "## What is large.\nparam least: float = 0.5\n\nlet t = data.read(\"metrics.csv\") |> data.filter(row => row.cpu > least)\n\noutput t = t\n";
     let project = Project::new(&[("p.pipe", text)]);
     let tree = project.pipe(&["fmt", "--to-json", "p.pipe"]);
     assert_eq!(tree.code, 0, "{tree:?}");
@@ -160,7 +160,12 @@ fn a_program_as_json_and_back() {
     project.write("p.json", &tree.stdout.replace("\"param\"", "\"parm\""));
     let said = project.pipe(&["fmt", "--from-json", "p.json"]);
     assert_eq!((said.code, said.stdout.as_str()), (1, ""));
-    assert!(said.stderr.contains("p.json: declarations[0]: this is no declaration"), "{said:?}");
+    assert!(
+        said.stderr.contains(
+            "p.json: declarations[0]: there is no `parm` in a declaration; did you mean `param`?"
+        ),
+        "{said:?}"
+    );
     assert_eq!(project.pipe(&["fmt", "--from-json", "p.pipe"]).code, 2);
 }
 

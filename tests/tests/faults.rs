@@ -91,6 +91,23 @@ fn killed_at_random_moments() {
     assert!(leftover <= 1, "{leftover} folders of killed runs are left in .pipe/tmp");
 }
 
+/// What a killed run left of an output that it wrote goes with the next run; what somebody else calls a part stays.
+#[test]
+fn parts_of_killed_runs_go() {
+    let project = project();
+    assert_eq!(project.pipe(&["run", "p.pipe"]).code, 0);
+    let store = std::path::absolute(project.path().join(".pipe")).unwrap();
+    let digest = blake3::hash(store.as_os_str().as_encoded_bytes()).to_hex();
+    let store: String = digest.chars().take(8).collect();
+    let (left, other) = (format!(".joined.arrow.{store}-1.part"), ".joined.arrow.1.part");
+    for name in [left.as_str(), other] {
+        std::fs::write(project.path().join("out/p").join(name), "half").unwrap();
+    }
+    assert_eq!(project.pipe(&["run", "p.pipe"]).code, 0);
+    let found = outputs(&project);
+    assert!(!found.contains_key(&left) && found.contains_key(other), "{:?}", found.keys());
+}
+
 /// A chain of steps and a fan of elements: what had ended when the process was killed is found, the rest runs.
 #[test]
 fn killed_while_it_expands() {

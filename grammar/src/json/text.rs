@@ -2,6 +2,7 @@
 
 use super::forms::{Part, Shape, Way, ways};
 use crate::export::derives;
+use crate::words::did_you_mean;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -57,6 +58,11 @@ impl Writer<'_> {
 
 /// Writes a form and says by which of its ways.
 fn form(name: &str, value: &Value, writer: &mut Writer<'_>) -> Result<&'static Way, Misfit> {
+    let what = name.replace('_', " ");
+    if let Some((key, near)) = misspelt(name, value) {
+        let message = format!("there is no `{key}` in a {what}; did you mean `{near}`?");
+        return Err(writer.misfit(message));
+    }
     for way in ways(name) {
         match (way, value) {
             (Way::Constant(wanted, text), _) if *value == Value::from(*wanted) => {
@@ -77,7 +83,18 @@ fn form(name: &str, value: &Value, writer: &mut Writer<'_>) -> Result<&'static W
     }
     let leads: Vec<String> = ways(name).iter().filter_map(lead).collect();
     let wanted = leads.join(", ");
-    Err(writer.misfit(format!("this is no {}, which has one of {wanted}", name.replace('_', " "))))
+    Err(writer.misfit(format!("this is no {what}, which has one of {wanted}")))
+}
+
+/// A key that no way of a form has, and the one that it is most like.
+fn misspelt<'v>(name: &str, value: &'v Value) -> Option<(&'v str, &'static str)> {
+    let parts = ways(name).iter().filter_map(|way| match way {
+        Way::Object { parts, .. } => Some(parts),
+        _ => None,
+    });
+    let known: Vec<&'static str> = parts.flat_map(|parts| parts.iter().map(|it| it.key)).collect();
+    let key = value.as_object()?.keys().find(|key| !known.contains(&key.as_str()))?;
+    Some((key, did_you_mean(key, known.iter().copied())?))
 }
 
 fn lead(way: &Way) -> Option<String> {

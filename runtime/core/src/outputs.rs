@@ -56,12 +56,55 @@ pub(crate) struct Stale {
 pub(crate) struct Outputs<'a> {
     folder: &'a Path,
     store: &'a Store,
+    parts: Parts<'a>,
     rows: Vec<OutputRow>,
 }
 
+/// Names of what is not whole yet. They tell of which run it is, so that a later one removes what a killed run left.
+struct Parts<'a> {
+    /// What the store puts before the number of a run.
+    store: String,
+    run: i64,
+    /// Runs of the store whose processes live.
+    alive: &'a BTreeSet<i64>,
+}
+
+impl Parts<'_> {
+    /// Where something is written before it takes its place at `path`.
+    fn beside(&self, path: &Path) -> PathBuf {
+        let name = path.file_name().unwrap_or_default().display();
+        path.with_file_name(format!(".{name}.{}-{}.part", self.store, self.run))
+    }
+
+    /// Remove what killed runs of this store left in a folder.
+    fn sweep(&self, folder: &Path) {
+        let left = |name: &str| {
+            let (_, run) = name.strip_suffix(".part")?.rsplit_once(&format!(".{}-", self.store))?;
+            run.parse().ok().filter(|run| name.starts_with('.') && !self.alive.contains(run))
+        };
+        for entry in folder.read_dir().into_iter().flatten().flatten() {
+            if left(&entry.file_name().to_string_lossy()).is_some() {
+                // What cannot be removed now is tried again by the next run.
+                let _ = remove_all(&entry.path());
+            }
+        }
+    }
+}
+
 impl<'a> Outputs<'a> {
-    pub(crate) fn new(folder: &'a Path, store: &'a Store) -> Self {
-        Self { folder, store, rows: Vec::new() }
+    /// The outputs of a run, where these runs of the store are alive.
+    pub(crate) fn new(
+        folder: &'a Path,
+        store: &'a Store,
+        run: i64,
+        alive: &'a BTreeSet<i64>,
+    ) -> Self {
+        let place = std::path::absolute(store.folder()).unwrap_or_else(|_| store.folder().into());
+        let digest = blake3::hash(place.as_os_str().as_encoded_bytes()).to_hex();
+        let name = digest.chars().take(8).collect();
+        let parts = Parts { store: name, run, alive };
+        parts.sweep(folder);
+        Self { folder, store, parts, rows: Vec::new() }
     }
 
     /// What was written, for the store.
@@ -111,7 +154,7 @@ impl<'a> Outputs<'a> {
     /// Write a text that is no artifact of the store; gives its size.
     fn write_text(&mut self, name: &str, path: &Path, text: &str) -> Result<u64, OpError> {
         let fail = |error: io::Error| unwritten(path, &error);
-        write_if_other(path, text.as_bytes()).map_err(fail)?;
+        write_if_other(path, text.as_bytes(), &self.parts).map_err(fail)?;
         let whole = std::path::absolute(path).map_err(fail)?;
         let bytes = text.len() as u64;
         self.rows.push(OutputRow {
@@ -168,6 +211,7 @@ impl<'a> Outputs<'a> {
             fs::remove_file(&folder).map_err(fail)?;
         }
         fs::create_dir_all(&folder).map_err(fail)?;
+        self.parts.sweep(&folder);
         let mut total = 0;
         let shape = self.place(name, &folder, "", value, &mut total)?;
         self.write_text(name, &folder.join("value.json"), &pretty(&shape))?;
@@ -219,7 +263,8 @@ impl<'a> Outputs<'a> {
         let now = signature::of_blob(&whole, &artifact.files).ok();
         let same = known.is_some_and(|row| now.as_ref() == Some(&row.signature));
         if !same || has_others(&whole, artifact) {
-            copy_in(&self.store.blobs().path(&artifact.digest), &whole, artifact).map_err(fail)?;
+            let blob = self.store.blobs().path(&artifact.digest);
+            copy_in(&blob, &whole, artifact, &self.parts).map_err(fail)?;
         }
         let signature = signature::of_blob(&whole, &artifact.files).map_err(fail)?;
         self.rows.push(OutputRow {
@@ -240,8 +285,8 @@ fn has_others(folder: &Path, artifact: &Artifact) -> bool {
 }
 
 /// Copy (or reflink, where the disk can) beside the target, then rename: the target is whole or absent.
-fn copy_in(from: &Path, to: &Path, artifact: &Artifact) -> io::Result<()> {
-    let beside = beside(to);
+fn copy_in(from: &Path, to: &Path, artifact: &Artifact, parts: &Parts<'_>) -> io::Result<()> {
+    let beside = parts.beside(to);
     remove_all(&beside)?;
     let copied = copy_all(from, &beside, artifact).and_then(|()| {
         if to.is_dir() {
@@ -286,11 +331,11 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     fs::set_permissions(to, permissions)
 }
 
-fn write_if_other(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_if_other(path: &Path, bytes: &[u8], parts: &Parts<'_>) -> io::Result<()> {
     if fs::read(path).is_ok_and(|found| found == bytes) {
         return Ok(());
     }
-    let beside = beside(path);
+    let beside = parts.beside(path);
     if let Err(error) = fs::write(&beside, bytes) {
         let _ = fs::remove_file(&beside);
         return Err(error);
@@ -299,11 +344,6 @@ fn write_if_other(path: &Path, bytes: &[u8]) -> io::Result<()> {
         remove_all(path)?;
     }
     fs::rename(&beside, path)
-}
-
-fn beside(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().display();
-    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }
 
 fn file_name(name: &str, artifact: &Artifact) -> String {

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn finish_roots(
     engine: &mut Engine<'_>,
     options: &RunOptions,
+    alive: &BTreeSet<i64>,
     summary: &mut RunSummary,
 ) -> Result<(), OpError> {
     let plan = engine.nodes.plan;
@@ -29,7 +30,7 @@ pub(crate) fn finish_roots(
             summary.checks.push(decide(engine, root, values.get(root.name.as_str())));
         }
     }
-    let mut folder = Outputs::new(&options.out, engine.store);
+    let mut folder = Outputs::new(&options.out, engine.store, engine.run, alive);
     for root in outputs() {
         match value(root) {
             None | Some(Value::None) => {}

@@ -129,7 +129,7 @@ pub fn run(
     summary.run = number;
     let rows = node_rows(&engine);
     if driven.is_ok() {
-        finish_roots(&mut engine, options, &mut summary)?;
+        finish_roots(&mut engine, options, &place.alive, &mut summary)?;
     }
     summary.seconds = start.elapsed().as_secs_f64();
     let used = std::mem::take(&mut engine.used);
