@@ -1,8 +1,6 @@
 //! Whole sessions of an editor with `pipe lsp`, over stdin and stdout: `tests/lsp/*.session`.
 //! After a wanted change: `INSTA_UPDATE=always cargo test -p pipe-tests --test lsp`, and read the difference.
 
-#![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
-
 use pipe_tests::editor::Session;
 use pipe_tests::pipe::{Project, repository};
 use std::process::Stdio;

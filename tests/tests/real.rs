@@ -1,8 +1,6 @@
 //! Programs that a careful engineer would write for real jobs: checked without a remark, formatted, run to the end, and
 //! then found in the store whole.
 
-#![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
-
 use pipe_tests::pipe::{Project, nodes, repository};
 use std::process::Command;
 

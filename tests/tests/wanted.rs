@@ -1,8 +1,6 @@
 //! Messages that are not good enough yet: what is said today, and what should be. When one changes, its case has to move
 //! to `tests/cases`.
 
-#![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
-
 use pipe_compiler::host::{Inputs, Machine};
 use pipe_tests::host::FolderHost;
 use std::collections::BTreeMap;

@@ -226,7 +226,6 @@ fn references(state: &mut State<'_>, params: ReferenceParams) -> Answer<Option<V
 }
 
 /// The name at a position, where it is bound, and everywhere it is written.
-#[expect(clippy::type_complexity, reason = "taken apart at once")]
 fn everywhere(
     state: &mut State<'_>,
     at: &TextDocumentPositionParams,

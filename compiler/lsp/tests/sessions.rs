@@ -1,7 +1,5 @@
 //! The sessions of `tests/lsp` inside this process, without the store and the command line around the server.
 
-#![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
-
 use pipe_compiler::host::{FileInfo, Host, HostError, HostErrorKind};
 use pipe_lsp::{Disk, End, NoCache, Outside, serve};
 use pipe_tests::editor::Session;

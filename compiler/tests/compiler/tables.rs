@@ -1,5 +1,4 @@
 //! Groups, folds, concatenation, values: types of tables, and what the plan holds.
-#![expect(clippy::unwrap_used, reason = "what fails in a test stops it")]
 
 use crate::support::{Files, check, compiled, plan, rendered};
 use pipe_compiler::plan::{Arg, Input, NodeId};

@@ -80,8 +80,8 @@ impl Driver for Iterate {
             return Err(OpError::new("run::argument", what));
         }
         let asks = args.optional_value("until")?.is_some();
-        let steps = trials.iter().filter(|trial| trial.point.body == "step");
-        let (count, state) = match (steps.clone().count(), steps.last()) {
+        let mut steps = trials.iter().filter(|trial| trial.point.body == "step");
+        let (count, state) = match (steps.clone().count(), steps.next_back()) {
             (count, Some(trial)) => (count, trial.result.clone()),
             (count, None) => (count, args.value("init")?.clone()),
         };

@@ -247,7 +247,10 @@ fn unsound(driver: &Node, what: &str) -> OpError {
 
 /// Put inputs that were numbered on from `first` at their places now. Whether one has moved.
 fn moved(arg: &mut Arg, first: u32, places: &[NodeId]) -> bool {
-    let each = |arg: &mut Arg| moved(arg, first, places);
+    // Each is put at its place, whether or not another has moved.
+    let all = |args: &mut dyn Iterator<Item = &mut Arg>| {
+        args.map(|arg| moved(arg, first, places)).filter(|moved| *moved).count() > 0
+    };
     match arg {
         Arg::Input(input) => {
             let made = input.node.0.checked_sub(first).and_then(|at| places.get(at as usize));
@@ -259,9 +262,9 @@ fn moved(arg: &mut Arg, first: u32, places: &[NodeId]) -> bool {
                 None => false,
             }
         }
-        Arg::List(items) => items.iter_mut().fold(false, |any, item| each(item) || any),
-        Arg::Record(fields) => fields.values_mut().fold(false, |any, field| each(field) || any),
-        Arg::Reading { reads, .. } => reads.iter_mut().fold(false, |any, read| each(read) || any),
+        Arg::List(items) => all(&mut items.iter_mut()),
+        Arg::Record(fields) => all(&mut fields.values_mut()),
+        Arg::Reading { reads, .. } => all(&mut reads.iter_mut()),
         Arg::Const(_)
         | Arg::Row(_)
         | Arg::Columns(_)

@@ -7,10 +7,13 @@ use pipe_row::ir::{BinaryOp, ColumnRef, Expr, Function, RowFn, Scalar, Ty};
 use pipe_row::typing::{binary_result, result_of};
 use std::cmp::Ordering;
 
+/// What an op of this module does.
+type Run = fn(&Args) -> Result<Value, OpError>;
+
 /// An op of this module: a name and a function of the arguments.
 struct Plain {
     name: &'static str,
-    run: fn(&Args) -> Result<Value, OpError>,
+    run: Run,
 }
 
 impl Op for Plain {
@@ -30,7 +33,7 @@ impl Op for Plain {
 /// The ops of this module.
 #[must_use]
 pub(crate) fn ops() -> Vec<Box<dyn Op>> {
-    let ops: [(&'static str, fn(&Args) -> Result<Value, OpError>); 9] = [
+    let ops: [(&'static str, Run); 9] = [
         ("value.concat", concat),
         ("value.present", |args| Ok(Value::Bool(*args.value("value")? != Value::None))),
         ("value.item", item),

@@ -85,9 +85,9 @@ fn windows_look_back_over_the_rows_of_an_entity() {
     let before = |more: &[(&str, Value)]| derived(more).unwrap().floats("before").unwrap();
     assert_eq!(before(&[]), [None, Some(4.0), Some(1.0), Some(3.0)], "as the rows stand");
     let time = ("by", text("time"));
-    assert_eq!(before(&[time.clone()]), [Some(3.0), None, Some(2.0), Some(1.0)]);
+    assert_eq!(before(std::slice::from_ref(&time)), [Some(3.0), None, Some(2.0), Some(1.0)]);
     let host = ("over", list(&["host"]));
-    assert_eq!(before(&[host.clone()]), [None, None, Some(1.0), Some(4.0)]);
+    assert_eq!(before(std::slice::from_ref(&host)), [None, None, Some(1.0), Some(4.0)]);
     assert_eq!(before(&[host, time]), [Some(2.0), None, Some(1.0), None]);
     let error = derived(&[("by", text("x"))]).unwrap_err();
     assert_eq!(error.message, "`by` names `x`, which holds float and must hold times.");
