@@ -1,7 +1,7 @@
 """`make bench`: measure, both sides in one run and interleaved, and write spec/benchmarks.md.
 
 Peers are set up in `.bench/` (a Python virtual environment); the product never depends on them.
-Each suite is a module with `run(bench) -> list[Row]`; `--only NAME` runs one.
+Each suite is a module with `run(bench) -> list[Row]`; `--only NAME` runs one and leaves the others' figures.
 """
 
 import argparse
@@ -71,46 +71,50 @@ def machine():
     return f"{model}, {os.cpu_count()} threads, {platform.system()} {platform.machine()}"
 
 
-def report(sections, missing):
-    """The text of spec/benchmarks.md."""
-    rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip()
-    lines = [
-        "# Benchmarks",
-        "",
-        "Written by `make bench`; the figures are of one run on one machine and no more than that.",
-        "",
-        f"* Date: {datetime.date.today().isoformat()}",
-        f"* Machine: {machine()}",
-        f"* Built with: {rustc}, profile `release`",
-        "",
-    ]
-    for name, rows in sections.items():
-        lines += [f"## {name}", "", "| what | measured | spread | goal |", "|---|---|---|---|"]
-        lines += [f"| {row[0]} | {row[1]} | {row[2]} | {row[3]} |" for row in rows]
-        lines += ["", f"Again: `make bench ONLY={name}`.", ""]
-    lines += ["## Not shown", ""]
+def circumstances():
+    """When and where a suite ran, in words."""
+    rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.split()
+    return f"{datetime.date.today().isoformat()}, {machine()}, rustc {rustc[1]}, profile `release`."
+
+
+def section(name, rows, missing):
+    """One section of spec/benchmarks.md."""
+    lines = [f"## {name}", "", circumstances(), "", "| what | measured | spread | goal |", "|---|---|---|---|"]
+    lines += [f"| {row[0]} | {row[1]} | {row[2]} | {row[3]} |" for row in rows]
+    lines += ["", f"Again: `make bench ONLY={name}`. Not shown:", ""]
     lines += [f"* {sentence}" for sentence in missing] or ["* Nothing was left out."]
     return "\n".join(lines) + "\n"
 
 
+def known_sections(text):
+    """The sections of an earlier report by their names."""
+    parts = text.split("\n## ")[1:]
+    return {part.split("\n", 1)[0]: f"## {part.rstrip()}\n" for part in parts}
+
+
+HEAD = """# Benchmarks
+
+Written by `make bench`; the figures of a section are of one run on one machine and no more than that.
+"""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=sorted(SUITES), help="run one suite and print it, writing nothing")
+    parser.add_argument("--only", choices=sorted(SUITES), help="run one suite and write its section alone")
     only = parser.parse_args().only
     folder = ROOT / ".bench"
     folder.mkdir(exist_ok=True)
-    bench = Bench(folder)
-    sections = {}
+    path = ROOT / "spec" / "benchmarks.md"
+    sections = known_sections(path.read_text(encoding="utf-8"))
     for name, suite in SUITES.items():
         if only in (None, name):
             print(f"bench: {name}", file=sys.stderr, flush=True)
-            sections[name] = suite.run(bench)
-    text = report(sections, bench.missing)
-    if only:
-        print(text)
-    else:
-        (ROOT / "spec" / "benchmarks.md").write_text(text, encoding="utf-8")
-        print("wrote spec/benchmarks.md", file=sys.stderr)
+            bench = Bench(folder)
+            sections[name] = section(name, suite.run(bench), bench.missing)
+            print(sections[name], flush=True)
+    texts = [sections[name] for name in SUITES if name in sections]
+    path.write_text("\n".join([HEAD, *texts]), encoding="utf-8")
+    print("wrote spec/benchmarks.md", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -240,8 +240,8 @@ Correct the file, or give the columns with `row: T`.",
     page(
         "plan::too_large",
         "a program that unfolds into too much",
-        "Loops and calls unfold when the plan is made. There is a limit for their depth and number, so that a slip such as
-a range to a billion is told at once.
+        "Loops and calls unfold when the plan is made, and values and types hold what they are made of. There is a limit for
+their depth, number and size, so that a slip such as a range to a billion is told at once.
 
 Shorten the lists that `for` walks, nest fewer calls, or compute parts of a long row expression as columns.",
     ),

@@ -3,7 +3,7 @@
 use super::{
     Evaluator, MAX_DEPTH, MAX_IDLE_STEPS, MAX_NODES, MAX_STEPS, STEPS_PER_NODE, Scope, Typed, Value,
 };
-use crate::types::{Record, Type, join};
+use crate::types::{MAX_PARTS, Record, Type, is_huge, join};
 use crate::value::Const;
 use pipe_grammar::ast::{Entry, Expr, ExprKind, Number, StrPart, Unit};
 use pipe_grammar::{Problem, Span};
@@ -21,6 +21,8 @@ pub(crate) enum TooLarge {
     Nodes,
     /// A constant as it would be written.
     Constant,
+    /// A type as it would be written.
+    Type,
 }
 
 impl<'a> Evaluator<'a> {
@@ -52,7 +54,7 @@ impl<'a> Evaluator<'a> {
             ExprKind::None => Typed::constant(Const::None),
             ExprKind::Name(name) => self.name(name, expr.span, scope),
             ExprKind::List(items) => self.list(items, scope),
-            ExprKind::Record(entries) => self.record(entries, scope),
+            ExprKind::Record(entries) => self.record(entries, scope, expr.span),
             ExprKind::Field { base, name } => self.field(base, name, expr.span, scope),
             ExprKind::Index { base, index } => self.index(base, index, expr.span, scope),
             ExprKind::Call { .. } | ExprKind::Pipe { .. } => self.calls(expr, scope),
@@ -90,6 +92,10 @@ impl<'a> Evaluator<'a> {
             TooLarge::Constant => (
                 "this value would have more than 256 MiB".to_owned(),
                 "keep data in a file and read it with `data.read`",
+            ),
+            TooLarge::Type => (
+                format!("its type would have more than {MAX_PARTS} parts"),
+                "keep what repeats in a list, or leave out what nothing reads",
             ),
             TooLarge::Nodes => (
                 format!("gave up here, at {MAX_NODES} nodes"),
@@ -178,7 +184,7 @@ impl<'a> Evaluator<'a> {
         Typed { ty: Type::List(Rc::new(shared)), value: Value::List(Rc::new(values)) }
     }
 
-    fn record(&mut self, entries: &'a [Entry], scope: &Scope<'a>) -> Typed<'a> {
+    fn record(&mut self, entries: &'a [Entry], scope: &Scope<'a>, span: Span) -> Typed<'a> {
         let mut fields: BTreeMap<Rc<str>, Typed<'a>> = BTreeMap::new();
         let mut order: Vec<Rc<str>> = Vec::new();
         let mut written: BTreeMap<&str, Span> = BTreeMap::new();
@@ -208,7 +214,11 @@ impl<'a> Evaluator<'a> {
         }
         let types =
             order.iter().filter_map(|name| Some((Rc::clone(name), fields.get(name)?.ty.clone())));
-        Typed { ty: Type::record(types.collect()), value: Value::Record(Rc::new(fields)) }
+        let ty = Type::record(types.collect());
+        if is_huge(&ty) {
+            return self.too_large(TooLarge::Type, span);
+        }
+        Typed { ty, value: Value::Record(Rc::new(fields)) }
     }
 
     /// Copy the fields of a record value; false when they are not known.

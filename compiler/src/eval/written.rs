@@ -1,8 +1,9 @@
 //! Types as written in a program, made into types.
 
 use super::Evaluator;
+use super::expr::TooLarge;
 use crate::resolve::{BUILT_IN_TYPES, DeclId, ModuleId};
-use crate::types::{Artifact, Bindings, FunctionType, Record, TableType, Type};
+use crate::types::{Artifact, Bindings, FunctionType, Record, TableType, Type, is_huge};
 use pipe_grammar::ast::{Item, ItemKind, Name, TypeExpr, TypeField, TypeKind};
 use pipe_grammar::{Problem, Span, did_you_mean};
 use std::collections::BTreeSet;
@@ -18,13 +19,22 @@ impl<'a> Evaluator<'a> {
             TypeKind::Optional(inner) => self.written(module, inner, vars).optional(),
             TypeKind::List(item) => Type::List(Rc::new(self.written(module, item, vars))),
             TypeKind::Record(fields) => {
-                Type::Record(Rc::new(self.record_type(module, fields, vars)))
+                let record = Type::Record(Rc::new(self.record_type(module, fields, vars)));
+                self.bounded(record, ty.span)
             }
             TypeKind::Function { params, result } => Type::Function(Rc::new(FunctionType {
                 params: params.iter().map(|param| self.written(module, param, vars)).collect(),
                 result: self.written(module, result, vars),
             })),
         }
+    }
+
+    /// A type, or an error where it would be endless to look at.
+    fn bounded(&mut self, ty: Type, span: Span) -> Type {
+        if is_huge(&ty) {
+            return self.too_large(TooLarge::Type, span).ty;
+        }
+        ty
     }
 
     fn union(&mut self, module: ModuleId, members: &'a [TypeExpr], vars: &[Name]) -> Type {
@@ -113,7 +123,10 @@ impl<'a> Evaluator<'a> {
             }
         }
         match self.type_declaration(module, first, member) {
-            Some(id) => self.declared_type_with(module, id, args, vars, span),
+            Some(id) => {
+                let ty = self.declared_type_with(module, id, args, vars, span);
+                self.bounded(ty, span)
+            }
             None => self.unknown_type(module, first, member, vars),
         }
     }

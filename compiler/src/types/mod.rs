@@ -2,9 +2,11 @@
 
 mod fit;
 mod show;
+mod size;
 
 pub(crate) use fit::{Bindings, Found, Mismatch, accepts, join};
 pub(crate) use show::{brief, columns_text};
+pub(crate) use size::{MAX_PARTS, is_huge};
 
 use pipe_row::ir::Ty;
 use std::collections::BTreeSet;

@@ -159,6 +159,17 @@ fn a_billion_laughs() {
     let programs = [
         grown("[1]", &|at| format!("[{}]", ten(at)), 9),
         grown("\"ha\"", &|at| format!("\"${{a{at}}}${{a{at}}}\""), 40),
+        grown("{ x: 1 }", &|at| format!("{{ l: a{at}, r: a{at} }}"), 40),
+        grown("1", &|at| format!("{{ l: a{at}, r: [a{at}] }}"), 60),
+        String::from("type Two<X> = { l: X, r: X }\nparam p: ")
+            + &"Two<".repeat(60)
+            + "int"
+            + &">".repeat(60)
+            + "\noutput o = p\n",
+        (1..60).fold(String::from("type A0 = { x: int }\n"), |text, at| {
+            let before = at - 1;
+            format!("{text}type A{at} = {{ l: A{before}, r: A{before}? }}\n")
+        }) + "fn f(x: A59) -> A59 = x\noutput o = f({})\n",
     ];
     for program in programs {
         let text = check(&program);
