@@ -169,6 +169,16 @@ fn a_program_as_json_and_back() {
     assert_eq!(project.pipe(&["fmt", "--from-json", "p.pipe"]).code, 2);
 }
 
+/// Whoever reads may leave early; that is no bug to report.
+#[test]
+fn output_that_nobody_reads() {
+    let project = Project::new(&[("p.pipe", "output a = 1\n")]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let said = project.command(&["grammar", "--json-schema"]).stdout(writer).output().unwrap();
+    assert_eq!((said.status.code(), said.stderr.as_slice()), (Some(141), &[][..]));
+}
+
 /// The type of a file, pasted before a program that reads it, is the type that the file has.
 #[test]
 fn a_schema_is_a_type_that_reads_its_file() {

@@ -33,7 +33,22 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Whoever reads the output may leave before its end (`pipe doc | head`): that ends the command without a word, with the
+/// code that shells give for it.
+fn end_with_the_reader() {
+    const NOBODY_READS: i32 = 141;
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let said = info.payload_as_str().unwrap_or_default();
+        if said.starts_with("failed printing to std") && said.contains("Broken pipe") {
+            std::process::exit(NOBODY_READS);
+        }
+        usual(info);
+    }));
+}
+
 fn main() -> ExitCode {
+    end_with_the_reader();
     let line = args::params_as_flags(std::env::args_os().collect());
     if let Some(program) = args::program_help(&line) {
         return finish(commands::help::help(&program));
