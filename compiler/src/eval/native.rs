@@ -70,7 +70,7 @@ impl<'a> Evaluator<'a> {
             || !self.drafting()
             || call.values.values().any(|given| given.value.is_unknown())
         {
-            return self.without_node(&call, ty);
+            return Typed::unknown(ty);
         }
         let memory = self.memory_of(&call);
         let remembered = call.raw.is_some();
@@ -80,12 +80,6 @@ impl<'a> Evaluator<'a> {
         }
         self.shaped(&made.value, shape);
         made
-    }
-
-    /// The value of a call that makes no node.
-    fn without_node(&mut self, call: &NativeCall<'a>, ty: Type) -> Typed<'a> {
-        let _ = call;
-        Typed::unknown(ty)
     }
 
     fn fill_defaults(&mut self, call: &mut NativeCall<'a>, module: ModuleId, function: &'a FnDecl) {
