@@ -23,7 +23,7 @@ demo: build
 test: setup
 	@cargo build --workspace --bins
 	@PROPTEST_RNG_SEED=1 cargo test --workspace
-	@cargo dev fuzz --seconds 60
+	@cargo dev fuzz --seconds 60 --seed 1
 	@$(PYTHON) -m unittest discover --quiet --start-directory runtime/torch/setup
 	@$(PYTHON) -m unittest discover --quiet --start-directory examples/outage/record
 	@bash tests/device.sh

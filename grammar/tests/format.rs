@@ -47,3 +47,12 @@ fn a_block_ends_in_a_negative_value() {
         assert_eq!(check(value, &text), text);
     }
 }
+
+/// Blanks at the end of a line in a `"""` string are part of the string.
+#[test]
+fn lines_of_a_string_keep_the_blanks_they_end_in() {
+    let gap = "\n".repeat(60);
+    for text in ["a \n\nb", "a  \nb \nc", "a ${1} \nb", "a\t\nb", &format!("a {gap}b")] {
+        check(text, &format!("let note = \"\"\"\n{text}\n\"\"\"\n"));
+    }
+}

@@ -17,6 +17,8 @@ enum Kind {
     #[default]
     Nil,
     Text(String),
+    /// Text whose blanks at the end of a line belong to it.
+    Exact(String),
     /// A blank on one line, otherwise a line break.
     Line,
     /// Nothing on one line, otherwise a line break.
@@ -42,6 +44,11 @@ pub(super) fn text(text: impl Into<String>) -> Doc {
     let text = text.into();
     let tall = text.contains('\n');
     Doc { kind: Kind::Text(text), tall }
+}
+
+/// A line of a string: what it ends in is not the layout's.
+pub(super) fn exact(text: impl Into<String>) -> Doc {
+    Doc { kind: Kind::Exact(text.into()), tall: false }
 }
 
 pub(super) fn line() -> Doc {
@@ -99,6 +106,7 @@ pub(super) fn render(doc: &Doc) -> String {
         match &doc.kind {
             Kind::Nil => {}
             Kind::Text(text) => out.text(text),
+            Kind::Exact(text) => out.exact(text),
             Kind::Line if flat => out.text(" "),
             Kind::Soft | Kind::Blank | Kind::Comma if flat => {}
             Kind::Line | Kind::Soft | Kind::Hard => out.line(indent),
@@ -123,6 +131,8 @@ struct Output {
     indent: usize,
     comments: Vec<String>,
     blank: bool,
+    /// Where the text ends that must stay as it is.
+    exact: usize,
 }
 
 impl Output {
@@ -141,6 +151,11 @@ impl Output {
         }
     }
 
+    fn exact(&mut self, text: &str) {
+        self.text(text);
+        self.exact = self.text.len();
+    }
+
     fn suffix(&mut self, comment: &str) {
         self.comments.push(comment.to_owned());
     }
@@ -154,7 +169,7 @@ impl Output {
 
     fn line(&mut self, indent: usize) {
         self.flush();
-        while self.text.ends_with(' ') {
+        while self.text.len() > self.exact && self.text.ends_with(' ') {
             self.text.pop();
         }
         self.text.push('\n');
@@ -177,7 +192,7 @@ impl Output {
                 return true;
             };
             let width = match &doc.kind {
-                Kind::Text(text) => match text.find('\n') {
+                Kind::Text(text) | Kind::Exact(text) => match text.find('\n') {
                     Some(at) => {
                         return text.get(..at).is_some_and(|head| head.chars().count() <= room);
                     }

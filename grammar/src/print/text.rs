@@ -1,7 +1,7 @@
 //! Strings: as written, and text between `"""` moved to the indentation around it.
 
 use super::Printer;
-use super::doc::{Doc, concat, hard, nest, text};
+use super::doc::{Doc, concat, exact, hard, nest, text};
 use crate::ast::Expr;
 
 impl Printer<'_> {
@@ -10,7 +10,7 @@ impl Printer<'_> {
         let words = bare(self.slice(expr.span.start, expr.span.end)).replace("\r\n", "\n");
         match indented(&words) {
             Some(lines) => {
-                let body = lines.into_iter().flat_map(|line| [hard(), text(line)]);
+                let body = lines.into_iter().flat_map(|line| [hard(), exact(line)]);
                 concat([text("\"\"\""), nest(concat(body)), hard(), text("\"\"\"")])
             }
             None => text(words),

@@ -51,6 +51,7 @@ fn atom() -> impl Strategy<Value = Words> {
         "2e9",
         "\"\"\"one\"\"\"",
         "\"\"\"\n    two\n\n      ${a}\n  \"\"\"",
+        "\"\"\"\n  three \n \n  ${a} \n\"\"\"",
     ];
     prop_oneof![
         prop::sample::select(literals).prop_map(|text| vec![text.to_owned()]),

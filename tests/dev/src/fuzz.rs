@@ -25,12 +25,18 @@ const FLAGS: [&str; 9] = [
     "-Ccodegen-units=1",
 ];
 
-/// Fuzzes `targets` for `seconds` together, from the repository at `root`.
+/// Fuzzes `targets` for `seconds` together, from the repository at `root`. With the same `seed` and an empty corpus the
+/// runs are the same ones, as many as there is time for.
 ///
 /// # Errors
 ///
 /// What could not be built, written or started, or that a target found something.
-pub fn fuzz(root: &Path, targets: &[&str], seconds: u64) -> Result<ExitCode, String> {
+pub fn fuzz(
+    root: &Path,
+    targets: &[&str],
+    seconds: u64,
+    seed: Option<u32>,
+) -> Result<ExitCode, String> {
     if let Some(reason) = lacking() {
         eprintln!("fuzzing is skipped: {reason}");
         return Ok(ExitCode::SUCCESS);
@@ -40,7 +46,7 @@ pub fn fuzz(root: &Path, targets: &[&str], seconds: u64) -> Result<ExitCode, Str
     let dictionary = home.join("words.dict");
     write(&dictionary, &words())?;
     let seeds = home.join("seeds");
-    let count = seed(root, &seeds).map_err(|error| format!("cannot write seeds: {error}"))?;
+    let count = write_seeds(root, &seeds).map_err(|error| format!("cannot write seeds: {error}"))?;
     let each = (seconds / targets.len().max(1) as u64).max(1);
     let mut found = Vec::new();
     for target in targets {
@@ -53,6 +59,7 @@ pub fn fuzz(root: &Path, targets: &[&str], seconds: u64) -> Result<ExitCode, Str
         let start = Instant::now();
         let mut command = Command::new(home.join(&triple).join("release").join(target));
         command.arg(format!("-max_total_time={each}"));
+        command.args(seed.map(|number| format!("-seed={number}")));
         command.arg(format!("-artifact_prefix={}/", artifacts.display()));
         command.args(["-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1", "-verbosity=0"]);
         command.arg(&corpus);
@@ -121,7 +128,7 @@ fn words() -> String {
 }
 
 /// Writes the programs of the cases and examples, one to a file.
-fn seed(root: &Path, folder: &Path) -> io::Result<usize> {
+fn write_seeds(root: &Path, folder: &Path) -> io::Result<usize> {
     std::fs::create_dir_all(folder)?;
     let mut programs = Vec::new();
     for place in ["tests/cases", "examples", "grammar/tests/programs"] {

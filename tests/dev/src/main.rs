@@ -18,16 +18,20 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!("usage: cargo dev gen [--check]");
-    eprintln!("       cargo dev fuzz [--seconds N] [--target {}]", fuzz::TARGETS.join("|"));
+    eprintln!("       cargo dev fuzz [--seconds N] [--seed N] [--target {}]", fuzz::TARGETS.join("|"));
     ExitCode::from(2)
 }
 
 fn fuzz(words: &[&str]) -> ExitCode {
-    let (mut seconds, mut targets) = (60, Vec::new());
+    let (mut seconds, mut seed, mut targets) = (60, None, Vec::new());
     for pair in words.chunks(2) {
         match pair {
             ["--seconds", number] => match number.parse() {
                 Ok(number) => seconds = number,
+                Err(_) => return usage(),
+            },
+            ["--seed", number] => match number.parse() {
+                Ok(number) => seed = Some(number),
                 Err(_) => return usage(),
             },
             ["--target", name] if fuzz::TARGETS.contains(name) => targets.push(*name),
@@ -39,7 +43,7 @@ fn fuzz(words: &[&str]) -> ExitCode {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let root = root.canonicalize().unwrap_or(root);
-    match fuzz::fuzz(&root, &targets, seconds) {
+    match fuzz::fuzz(&root, &targets, seconds, seed) {
         Ok(code) => code,
         Err(message) => {
             eprintln!("{message}");
