@@ -7,6 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Typed pipelines that are checked before they run, cached, and resumed.
 #[derive(Debug, Parser)]
@@ -100,6 +101,26 @@ pub(crate) enum Command {
         #[arg(long)]
         fresh: bool,
     },
+    /// Run a program, and again what a change concerns as soon as it is saved.
+    Watch {
+        #[command(flatten)]
+        program: ProgramArgs,
+        /// Write events as JSON Lines to this file (`-` for stdout).
+        #[arg(long, value_name = "FILE")]
+        events: Option<PathBuf>,
+        /// Write outputs below this folder.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+        /// What a change means for steps that run: `restart` those that it concerns, or let all `finish` first.
+        #[arg(long, value_enum, value_name = "WHAT", default_value_t = OnBusy::Restart)]
+        on_busy: OnBusy,
+        /// Look at the files every so many seconds, where the system tells of no changes (0.5 when not given).
+        #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "0.5", value_parser = seconds)]
+        poll: Option<Duration>,
+        /// End at the first problem or failure, with its exit code.
+        #[arg(long)]
+        exit_on_error: bool,
+    },
     /// Say which field of a node's key changed since it last ran.
     Why {
         #[command(flatten)]
@@ -159,6 +180,20 @@ pub(crate) enum Command {
     },
 }
 
+/// What a change means for steps that run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnBusy {
+    /// Those that the new program does not want save their state and stop; the others go on.
+    Restart,
+    /// All end before the program runs again.
+    Finish,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let given = text.parse().ok().filter(|seconds| (0.01..=3600.0).contains(seconds));
+    given.map(Duration::from_secs_f64).ok_or_else(|| "seconds, from 0.01 to 3600".to_owned())
+}
+
 /// The form of the language.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
@@ -206,7 +241,7 @@ pub(crate) struct ProgramArgs {
 }
 
 /// Subcommands that take a program, and with it params as flags.
-const TAKES_PARAMS: [&str; 4] = ["check", "plan", "run", "why"];
+const TAKES_PARAMS: [&str; 5] = ["check", "plan", "run", "watch", "why"];
 
 /// Rewrite `--rate 1e-3` and `--rate=1e-3` to `--set rate=1e-3` where `rate` is no flag of the subcommand.
 /// A flag without a value (`--merge`) means `true`.

@@ -2,6 +2,8 @@
 
 use crate::project::Project;
 use pipe_compiler::host::{FileInfo, Host, HostError, HostErrorKind};
+use pipe_runtime::watch::Seen;
+use std::cell::RefCell;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +12,8 @@ pub(crate) struct Disk<'a> {
     project: &'a Project,
     /// Digest of a file's content, remembered by its stat signature.
     digest: &'a dyn Fn(&Path) -> std::io::Result<String>,
+    /// What was looked at, when somebody will watch it.
+    seen: Option<&'a RefCell<Seen>>,
 }
 
 impl<'a> Disk<'a> {
@@ -18,7 +22,24 @@ impl<'a> Disk<'a> {
         project: &'a Project,
         digest: &'a dyn Fn(&Path) -> std::io::Result<String>,
     ) -> Self {
-        Self { project, digest }
+        Self { project, digest, seen: None }
+    }
+
+    /// Note in `seen` what is looked at.
+    pub(crate) fn noting(self, seen: &'a RefCell<Seen>) -> Self {
+        Self { seen: Some(seen), ..self }
+    }
+
+    fn note(&self, note: impl FnOnce(&mut Seen)) {
+        if let Some(seen) = self.seen {
+            note(&mut seen.borrow_mut());
+        }
+    }
+
+    /// What the system says of a file that cannot be used.
+    fn refused(&self, path: &str, error: &std::io::Error) -> HostError {
+        self.note(|seen| seen.missing(Path::new(path)));
+        refused(path, error)
     }
 
     fn open(&self, path: &str) -> Result<PathBuf, HostError> {
@@ -42,34 +63,46 @@ fn refused(path: &str, error: &std::io::Error) -> HostError {
 
 impl Host for Disk<'_> {
     fn read(&self, path: &str) -> Result<Vec<u8>, HostError> {
-        std::fs::read(self.open(path)?).map_err(|error| refused(path, &error))
+        let full = self.open(path)?;
+        let content = std::fs::read(&full).map_err(|error| self.refused(path, &error))?;
+        self.note(|seen| seen.file(&full, blake3::hash(&content).to_hex().to_string()));
+        Ok(content)
     }
 
     fn stat(&self, path: &str) -> Result<FileInfo, HostError> {
-        let found = std::fs::metadata(self.open(path)?).map_err(|error| refused(path, &error))?;
+        let full = self.open(path)?;
+        let found = std::fs::metadata(&full).map_err(|error| self.refused(path, &error))?;
+        self.note(|seen| seen.there(&full));
         Ok(FileInfo { bytes: found.len(), is_dir: found.is_dir() })
     }
 
     fn head(&self, path: &str, bytes: usize) -> Result<Vec<u8>, HostError> {
         let mut content = Vec::new();
-        std::fs::File::open(self.open(path)?)
+        let full = self.open(path)?;
+        std::fs::File::open(&full)
             .and_then(|file| file.take(bytes as u64).read_to_end(&mut content))
-            .map_err(|error| refused(path, &error))?;
+            .map_err(|error| self.refused(path, &error))?;
+        self.note(|seen| seen.there(&full));
         Ok(content)
     }
 
     fn digest(&self, path: &str) -> Result<String, HostError> {
-        (self.digest)(&self.open(path)?).map_err(|error| refused(path, &error))
+        let full = self.open(path)?;
+        let digest = (self.digest)(&full).map_err(|error| self.refused(path, &error))?;
+        self.note(|seen| seen.file(&full, digest.clone()));
+        Ok(digest)
     }
 
     fn glob(&self, pattern: &str) -> Result<Vec<String>, HostError> {
         let mut found = vec![PathBuf::new()];
+        let mut listed = Vec::new();
         for part in pattern.split('/') {
             let mut next = Vec::new();
             for folder in &found {
                 if part.is_empty() {
                     next.push(PathBuf::from("/"));
                 } else if part.contains(['*', '?']) {
+                    listed.push(folder.clone());
                     next.extend(matching(folder, part, pattern)?);
                 } else {
                     next.push(folder.join(part));
@@ -81,6 +114,7 @@ impl Host for Disk<'_> {
         found.sort();
         let paths: Vec<String> =
             found.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        self.note(|seen| seen.pattern(pattern, listed, paths.clone()));
         paths.iter().try_for_each(|path| self.open(path).map(drop))?;
         Ok(paths)
     }

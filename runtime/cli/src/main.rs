@@ -8,6 +8,7 @@
 //! pipe check detect.pipe
 //! pipe plan detect.pipe
 //! pipe run detect.pipe --window 60s
+//! pipe watch detect.pipe
 //! pipe why detect.pipe scored
 //! ```
 
@@ -22,6 +23,7 @@ mod project;
 mod render;
 mod session;
 mod signals;
+mod watch;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -99,6 +101,16 @@ fn dispatch(cli: &Cli) -> Outcome {
                 fresh: *fresh,
             };
             commands::run::run(program, &flags, &err)
+        }
+        Command::Watch { program, events, out: folder, on_busy, poll, exit_on_error } => {
+            let flags = commands::watch::Flags {
+                events: events.as_deref(),
+                out: folder.as_deref(),
+                on_busy: *on_busy,
+                poll: *poll,
+                exit_on_error: *exit_on_error,
+            };
+            commands::watch::watch(program, &flags, &err)
         }
         Command::Why { program, node } => commands::why::why(program, node, &out),
         Command::Explain { code } => commands::explain::explain(code),

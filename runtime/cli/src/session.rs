@@ -5,8 +5,11 @@ use crate::commands::Failure;
 use crate::host::Disk;
 use crate::project::Project;
 use crate::{machine, params};
+use pipe_compiler::host::Host;
 use pipe_compiler::{Checked, Compiled, Inputs, ParamText};
 use pipe_runtime::store::FileDigests;
+use pipe_runtime::watch::Seen;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -62,13 +65,35 @@ impl Session {
         self.with_inputs(keep, pipe_compiler::compile)
     }
 
+    /// Make the plan, and say what it was made from.
+    pub(crate) fn compile_to_watch(&self, params: Option<&Path>) -> (Compiled, Seen) {
+        let digests = FileDigests::new(&self.project.store, true);
+        let digest = |path: &Path| digests.digest(path);
+        let seen = RefCell::default();
+        let host = Disk::new(&self.project, &digest).noting(&seen);
+        let compiled = self.on(&host, pipe_compiler::compile);
+        let mut seen = seen.into_inner();
+        params.into_iter().for_each(|path| seen.there(path));
+        seen.settle(&|path| digests.digest(path).ok());
+        (compiled, seen)
+    }
+
+    /// The files that a pattern stands for now.
+    pub(crate) fn glob(&self, pattern: &str) -> Vec<String> {
+        let digest = |_: &Path| Err(std::io::ErrorKind::Unsupported.into());
+        Disk::new(&self.project, &digest).glob(pattern).unwrap_or_default()
+    }
+
     fn with_inputs<T>(&self, keep: bool, work: impl FnOnce(&Inputs<'_>) -> T) -> T {
         let digests = FileDigests::new(&self.project.store, keep);
         let digest = |path: &Path| digests.digest(path);
-        let host = Disk::new(&self.project, &digest);
+        self.on(&Disk::new(&self.project, &digest), work)
+    }
+
+    fn on<T>(&self, host: &Disk<'_>, work: impl FnOnce(&Inputs<'_>) -> T) -> T {
         work(&Inputs {
             file: &self.file,
-            host: &host,
+            host,
             library: &pipe_stdlib::FILES,
             params: &self.params,
             tools: &self.tools,

@@ -2,7 +2,7 @@
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// A handle that stops a run: once gently, twice at once. Clones share it.
 #[derive(Clone, Debug)]
@@ -11,6 +11,7 @@ pub struct Cancel(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     level: AtomicU8,
+    superseded: AtomicBool,
     wake: Sender<()>,
     woken: Receiver<()>,
 }
@@ -29,7 +30,12 @@ pub enum Urgency {
 impl Default for Cancel {
     fn default() -> Self {
         let (wake, woken) = unbounded();
-        Self(Arc::new(Inner { level: AtomicU8::new(0), wake, woken }))
+        Self(Arc::new(Inner {
+            level: AtomicU8::new(0),
+            superseded: AtomicBool::new(false),
+            wake,
+            woken,
+        }))
     }
 }
 
@@ -50,6 +56,29 @@ impl Cancel {
         self.raise(2);
     }
 
+    /// Another plan is wanted: the run ends, and what it has begun goes on for the next run of the same [`crate::Runs`].
+    pub fn supersede(&self) {
+        self.0.superseded.store(true, Ordering::SeqCst);
+        let _ = self.0.wake.send(());
+    }
+
+    /// Before a run of the plan that is wanted now.
+    pub fn begin(&self) {
+        self.0.superseded.store(false, Ordering::SeqCst);
+    }
+
+    /// Whether another plan is wanted.
+    #[must_use]
+    pub fn is_superseded(&self) -> bool {
+        self.0.superseded.load(Ordering::SeqCst)
+    }
+
+    /// Wait for a wish to stop while nothing runs.
+    #[must_use]
+    pub fn wishes(&self) -> &Receiver<()> {
+        &self.0.woken
+    }
+
     /// What was asked for so far.
     #[must_use]
     pub fn urgency(&self) -> Urgency {
@@ -63,9 +92,5 @@ impl Cancel {
     fn raise(&self, level: u8) {
         self.0.level.fetch_max(level, Ordering::SeqCst);
         let _ = self.0.wake.send(());
-    }
-
-    pub(crate) fn woken(&self) -> &Receiver<()> {
-        &self.0.woken
     }
 }

@@ -145,5 +145,8 @@ pub enum Event {
         seconds: f64,
         /// Stopped by a signal with its state saved.
         stopped: bool,
+        /// The program changed meanwhile: another run has taken over.
+        #[serde(default)]
+        superseded: bool,
     },
 }

@@ -39,10 +39,11 @@ pub mod states;
 pub mod store;
 mod tune;
 pub mod value;
+pub mod watch;
 pub mod worker;
 
 pub use cancel::Cancel;
 pub use registry::Registry;
-pub use run::{RunOptions, RunSummary, run};
+pub use run::{RunOptions, RunSummary, Runs, run};
 pub use schedule::Machine;
 pub use store::Store;

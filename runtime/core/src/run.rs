@@ -8,7 +8,7 @@ use crate::op::OpError;
 use crate::outputs::{Check, Written};
 use crate::registry::Registry;
 use crate::roots::finish_roots;
-use crate::schedule::{Engine, Machine};
+use crate::schedule::{Carried, Driven, Engine, Machine, Slot};
 use crate::store::locks::{self, Attempt, Lock};
 use crate::store::{NodeRow, RunEnd, Store, disk, remove_all};
 use pipe_compiler::plan::{GIVEN, Plan, Root};
@@ -79,6 +79,8 @@ pub struct RunSummary {
     pub seconds: f64,
     /// Stopped from outside with its state saved.
     pub stopped: bool,
+    /// Another plan has taken its place.
+    pub superseded: bool,
     /// What failed: nodes, then outputs that could not be written.
     pub failures: Vec<Failure>,
     /// Those of the failures that are outputs.
@@ -115,49 +117,94 @@ pub fn run(
     options: &RunOptions,
     events: &mut dyn FnMut(Event),
 ) -> Result<RunSummary, OpError> {
-    let start = Instant::now();
-    sound(plan)?;
-    let settings = serde_json::to_string(&plan.params).unwrap_or_default();
-    let number = store.begin_run(&plan.file, &settings)?;
-    let place = Place::claim(store, number)?;
-    store.mark_interrupted(&place.alive)?;
-    let mut engine =
-        Engine::new(plan, registry, store, options, events, number, place.scratch.clone());
-    let driven = engine.drive();
-    engine.close();
-    let mut summary = count(&engine);
-    summary.run = number;
-    let rows = node_rows(&engine);
-    if driven.is_ok() {
-        finish_roots(&mut engine, options, &place.alive, &mut summary)?;
+    Runs::new().run(plan, registry, store, options, events)
+}
+
+/// Runs of one program that changes meanwhile, one after the other.
+///
+/// A run that [`Cancel::supersede`] ends leaves what it has begun to the next one: what that wants under the same key
+/// goes on, the rest saves its checkpoint and stops. All runs have one store, registry and machine.
+#[derive(Default)]
+pub struct Runs {
+    carried: Option<Carried>,
+    /// Of runs whose attempts go on: their scratch folders are in use.
+    places: Vec<Place>,
+}
+
+impl Runs {
+    /// Before the first run.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
     }
-    summary.seconds = start.elapsed().as_secs_f64();
-    let used = std::mem::take(&mut engine.used);
-    let end = RunEnd {
-        state: match summary.exit_code() {
-            _ if driven.is_err() => "failed",
-            0 => "done",
-            75 => "stopped",
-            _ => "failed",
-        },
-        seconds: summary.seconds,
-        ran: summary.ran,
-        cached: summary.cached,
-        failed: summary.failed,
-        skipped: summary.skipped,
-        checks_failed: summary.checks_failed,
-    };
-    let finished = engine.store.finish_run(number, &end, &rows, &used);
-    engine.tell(Event::RunFinished {
-        ran: summary.ran,
-        cached: summary.cached,
-        failed: summary.failed,
-        skipped: summary.skipped,
-        checks_failed: summary.checks_failed,
-        seconds: summary.seconds,
-        stopped: summary.stopped,
-    });
-    driven.and(finished).map(|()| summary)
+
+    /// The next run; see [`run`].
+    ///
+    /// # Errors
+    /// When the store fails. Failures of nodes are in the summary.
+    pub fn run(
+        &mut self,
+        plan: &Plan,
+        registry: &Registry,
+        store: &mut Store,
+        options: &RunOptions,
+        events: &mut dyn FnMut(Event),
+    ) -> Result<RunSummary, OpError> {
+        let start = Instant::now();
+        sound(plan)?;
+        let settings = serde_json::to_string(&plan.params).unwrap_or_default();
+        let number = store.begin_run(&plan.file, &settings)?;
+        let place = Place::claim(store, number)?;
+        store.mark_interrupted(&place.alive)?;
+        let carried = self.carried.take().unwrap_or_else(|| Carried::new(store, options));
+        let mut engine = Engine::new(plan, registry, store, options, events, &place, carried);
+        let driven = engine.drive();
+        let superseded = matches!(driven, Ok(Driven::Superseded));
+        if !superseded {
+            engine.close();
+        }
+        let mut summary = count(&engine, superseded);
+        summary.run = number;
+        let rows = node_rows(&engine, superseded);
+        if matches!(driven, Ok(Driven::Ended)) {
+            finish_roots(&mut engine, options, &place.alive, &mut summary)?;
+        }
+        summary.seconds = start.elapsed().as_secs_f64();
+        let used = std::mem::take(&mut engine.used);
+        let end = RunEnd {
+            state: match summary.exit_code() {
+                _ if driven.is_err() => "failed",
+                _ if superseded => "superseded",
+                0 => "done",
+                75 => "stopped",
+                _ => "failed",
+            },
+            seconds: summary.seconds,
+            ran: summary.ran,
+            cached: summary.cached,
+            failed: summary.failed,
+            skipped: summary.skipped,
+            checks_failed: summary.checks_failed,
+        };
+        let finished = engine.store.finish_run(number, &end, &rows, &used);
+        engine.tell(Event::RunFinished {
+            ran: summary.ran,
+            cached: summary.cached,
+            failed: summary.failed,
+            skipped: summary.skipped,
+            checks_failed: summary.checks_failed,
+            seconds: summary.seconds,
+            stopped: summary.stopped,
+            superseded,
+        });
+        let carried = engine.carry();
+        self.places.push(place);
+        if !carried.is_busy() {
+            self.places.clear();
+        }
+        self.carried = Some(carried);
+        driven.and(finished).map(|()| summary)
+    }
 }
 
 /// Inputs come before their readers, and node numbers are positions.
@@ -175,8 +222,9 @@ fn sound(plan: &Plan) -> Result<(), OpError> {
 }
 
 /// A run's place in the store: its scratch folder, and a lock that shows that it is alive.
-struct Place {
-    scratch: PathBuf,
+pub(crate) struct Place {
+    pub(crate) run: i64,
+    pub(crate) scratch: PathBuf,
     alive: BTreeSet<i64>,
     _lock: Lock,
 }
@@ -187,7 +235,7 @@ impl Place {
         let lock = locks::wait(&tmp.join(format!("run-{run}.lock")))?;
         let alive = sweep(&tmp, run)?;
         let scratch = tmp.join(format!("run-{run}"));
-        Ok(Self { scratch, alive, _lock: lock })
+        Ok(Self { run, scratch, alive, _lock: lock })
     }
 }
 
@@ -216,9 +264,10 @@ fn sweep(tmp: &Path, own: i64) -> Result<BTreeSet<i64>, OpError> {
     Ok(alive)
 }
 
-fn count(engine: &Engine<'_>) -> RunSummary {
-    let mut summary = RunSummary { stopped: engine.stopped, ..RunSummary::default() };
-    for (node, slot) in engine.nodes.iter().zip(&engine.slots).filter(is_told) {
+fn count(engine: &Engine<'_>, superseded: bool) -> RunSummary {
+    let stopped = engine.stopped;
+    let mut summary = RunSummary { stopped, superseded, ..RunSummary::default() };
+    for (node, slot) in ended(engine, superseded) {
         match slot.how {
             Some(NodeState::Ran) => summary.ran += 1,
             Some(NodeState::Failed) => summary.failed += 1,
@@ -232,8 +281,8 @@ fn count(engine: &Engine<'_>) -> RunSummary {
     summary
 }
 
-fn node_rows(engine: &Engine<'_>) -> Vec<NodeRow> {
-    let row = |(node, slot): (&pipe_compiler::plan::Node, &crate::schedule::Slot)| NodeRow {
+fn node_rows(engine: &Engine<'_>, superseded: bool) -> Vec<NodeRow> {
+    let row = |(node, slot): (&pipe_compiler::plan::Node, &Slot)| NodeRow {
         name: node.name.clone(),
         op: node.op.clone(),
         plan_key: node.key.to_string(),
@@ -251,10 +300,15 @@ fn node_rows(engine: &Engine<'_>) -> Vec<NodeRow> {
         context: slot.context.clone(),
         peak_bytes: slot.peak_bytes,
     };
-    engine.nodes.iter().zip(&engine.slots).filter(is_told).map(row).collect()
+    ended(engine, superseded).map(row).collect()
 }
 
-/// Nodes that stand for given values are no work, so nobody is told of them.
-fn is_told((node, _): &(&pipe_compiler::plan::Node, &crate::schedule::Slot)) -> bool {
-    node.op != GIVEN
+/// Nodes that have ended, or that nobody needed in a run that was not superseded. Those that stand for given values are no
+/// work, so nobody is told of them.
+fn ended<'e>(
+    engine: &'e Engine<'_>,
+    superseded: bool,
+) -> impl Iterator<Item = (&'e pipe_compiler::plan::Node, &'e Slot)> {
+    let all = engine.nodes.iter().zip(&engine.slots);
+    all.filter(move |(node, slot)| node.op != GIVEN && (slot.how.is_some() || !superseded))
 }

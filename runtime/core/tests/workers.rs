@@ -88,7 +88,8 @@ fn a_crash_is_told_with_the_last_words_and_fails_one_node() {
 #[test]
 fn a_group_shares_a_worker_and_a_crash_fails_its_member_alone() {
     let place = Place::new();
-    let runs = Annotations { group: Some(1), ..torch() };
+    let batch = Batch { label: "any".to_owned(), args: Vec::new() };
+    let runs = Annotations { group: Some(1), batch: Some(batch.into()), ..torch() };
     let mut plan = PlanBuilder::new();
     for at in 0..4 {
         let args = [("until", int(20 + at))];

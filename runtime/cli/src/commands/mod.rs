@@ -14,6 +14,7 @@ pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod store;
+pub(crate) mod watch;
 pub(crate) mod why;
 
 /// Why a command could not do its work, with its exit code.

@@ -5,3 +5,4 @@ pub(crate) mod plan;
 pub(crate) mod problem;
 pub(crate) mod run;
 pub(crate) mod style;
+pub(crate) mod watch;

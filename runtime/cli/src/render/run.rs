@@ -22,7 +22,13 @@ pub(crate) struct Terminal {
     failures: Vec<(String, OpError)>,
     outputs: Vec<(String, u64)>,
     removed: Vec<String>,
+    /// Checks as they were decided last, of a program that is watched.
+    before: BTreeMap<String, Decided>,
+    decided: BTreeMap<String, Decided>,
 }
+
+/// What a check came to: whether it holds, and the comparison.
+pub(crate) type Decided = (bool, String);
 
 impl Terminal {
     /// A renderer for a plan whose longest node name has `names` columns.
@@ -39,7 +45,20 @@ impl Terminal {
             failures: Vec::new(),
             outputs: Vec::new(),
             removed: Vec::new(),
+            before: BTreeMap::new(),
+            decided: BTreeMap::new(),
         }
+    }
+
+    /// Show checks beside what they came to before.
+    pub(crate) fn after(mut self, before: BTreeMap<String, Decided>) -> Self {
+        self.before = before;
+        self
+    }
+
+    /// What the checks came to.
+    pub(crate) fn decided(&self) -> &BTreeMap<String, Decided> {
+        &self.decided
     }
 
     /// Show one event.
@@ -65,6 +84,7 @@ impl Terminal {
                     Value::Str(why) => format!("undecided: {why}"),
                     other => other.describe(),
                 };
+                let shown = self.beside_before(name, *passed, shown);
                 self.check(name, *passed, &shown, doc.as_deref());
             }
             Event::OutputEmpty { name } => {
@@ -83,6 +103,7 @@ impl Terminal {
                 checks_failed,
                 seconds,
                 stopped,
+                superseded,
             } => {
                 let counts = [
                     (*ran, "ran"),
@@ -90,13 +111,31 @@ impl Terminal {
                     (*failed, "failed"),
                     (*skipped, "skipped"),
                 ];
-                self.closing(counts, *checks_failed, *seconds, *stopped);
+                let end = match (stopped, superseded) {
+                    (true, _) => Some("stopped, state saved: the same command goes on from here"),
+                    (_, true) => Some("the program changed: what it still wants goes on"),
+                    _ => None,
+                };
+                self.closing(counts, *checks_failed, *seconds, end);
             }
             Event::RunStarted { .. } | Event::Metric { .. } => {}
         }
     }
 
-    fn line(&self, text: &str) {
+    /// `0.84 >= 0.8, was 0.74 >= 0.8: now true`.
+    fn beside_before(&mut self, name: &str, passed: bool, shown: String) -> String {
+        self.decided.insert(name.to_owned(), (passed, shown.clone()));
+        match self.before.get(name) {
+            Some((was, before)) if *was != passed || *before != shown => {
+                let turned = if *was == passed { String::new() } else { format!(": now {passed}") };
+                format!("{shown}, was {before}{turned}")
+            }
+            _ => shown,
+        }
+    }
+
+    /// A line above the bars.
+    pub(crate) fn line(&self, text: &str) {
         if self.look.live {
             // The bars are redrawn below the printed line.
             let _ = self.bars.println(text);
@@ -263,8 +302,9 @@ impl Terminal {
         counts: [(usize, &str); 4],
         checks_failed: usize,
         took: f64,
-        stopped: bool,
+        early: Option<&str>,
     ) {
+        self.running.values().for_each(ProgressBar::finish_and_clear);
         self.flush_cached();
         let skipped = std::mem::take(&mut self.skipped);
         self.together(&self.look.quiet("-"), "skipped", &skipped);
@@ -272,8 +312,8 @@ impl Terminal {
         let parts: Vec<_> =
             counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
         let failed = counts.iter().any(|(n, what)| *what == "failed" && *n > 0);
-        let end = if stopped {
-            self.look.careful(" · stopped, state saved: the same command goes on from here")
+        let end = if let Some(early) = early {
+            self.look.careful(&format!(" · {early}"))
         } else if failed {
             self.look.bad(" · exit 3 (a node failed)")
         } else if checks_failed > 0 {

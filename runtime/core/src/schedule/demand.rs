@@ -29,7 +29,10 @@ impl Engine<'_> {
     pub(super) fn want(&mut self, mut wanted: BTreeSet<usize>) -> Result<(), OpError> {
         let mut waiting = Vec::new();
         while let Some(at) = wanted.pop_last() {
-            if matches!(self.slot(at).state, State::Idle) && !self.find_by_plan_key(at)? {
+            if matches!(self.slot(at).state, State::Idle)
+                && !self.find_by_plan_key(at)?
+                && !self.adopt_stray(at)
+            {
                 self.set_state(at, State::Waiting);
             }
             if matches!(self.slot(at).state, State::Waiting) {
@@ -74,7 +77,11 @@ impl Engine<'_> {
         let pending = |slot: &&Slot| {
             matches!(
                 slot.state,
-                State::Waiting | State::Ready | State::Reserving | State::Expanding
+                State::Waiting
+                    | State::Ready
+                    | State::Reserving
+                    | State::Expanding
+                    | State::Running(_)
             )
         };
         let to_run = self.slots.iter().filter(pending).count();

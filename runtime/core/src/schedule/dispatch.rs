@@ -1,8 +1,8 @@
 //! Starting what is ready, and waiting for news.
 
 use super::resources::Grant;
-use super::task::{Message, News, Task};
-use super::{Engine, Rank, Running, State, Stop, id};
+use super::task::{Message, News, Task, TaskNumber};
+use super::{Engine, Rank, Running, State, Stop};
 use crate::cancel::Urgency;
 use crate::events::Event;
 use crate::op::OpError;
@@ -77,7 +77,6 @@ impl Engine<'_> {
             grant.into_iter().for_each(|grant| self.resources.give(grant));
             return Ok(true);
         }
-        self.slot_mut(at).attempt += 1;
         match node.runs.worker {
             Worker::Here => self.start_here(at, grant)?,
             Worker::Torch => self.start_in_worker(at, grant)?,
@@ -86,13 +85,28 @@ impl Engine<'_> {
     }
 
     /// The node runs from now on.
-    pub(super) fn set_running(&mut self, at: usize, grant: Option<Grant>, stop: Stop) {
+    pub(super) fn set_running(
+        &mut self,
+        at: usize,
+        task: TaskNumber,
+        grant: Option<Grant>,
+        stop: Stop,
+    ) {
         let limit = self.node(at).runs.timeout.and_then(|nanos| u64::try_from(nanos).ok());
         let lock = self.slot_mut(at).lock.take();
         let deadline = limit.map(|nanos| Instant::now() + Duration::from_nanos(nanos));
+        self.tasks.insert(task, at);
         self.set_state(
             at,
-            State::Running(Running { grant, stop, deadline, timed_out: false, lock }),
+            State::Running(Running {
+                grant,
+                stop,
+                task,
+                group: None,
+                deadline,
+                timed_out: false,
+                lock,
+            }),
         );
     }
 
@@ -110,11 +124,12 @@ impl Engine<'_> {
             Attempt::Held(lock) => self.reserved(at, Ok(lock)).map(|()| !self.has_ended(at)),
             Attempt::Busy => {
                 self.set_state(at, State::Reserving);
-                let attempt = self.slot(at).attempt;
+                let task = TaskNumber::next();
+                self.tasks.insert(task, at);
                 let messages = self.shared.messages.clone();
                 std::thread::spawn(move || {
                     let news = News::Reserved(locks::wait(&path));
-                    let _ = messages.send(Message { node: id(at), attempt, news });
+                    let _ = messages.send(Message { task, news });
                 });
                 Ok(false)
             }
@@ -146,8 +161,8 @@ impl Engine<'_> {
 
     fn start_here(&mut self, at: usize, grant: Option<Grant>) -> Result<(), OpError> {
         let node = self.node(at);
-        let stop = Arc::new(AtomicBool::new(false));
-        self.set_running(at, grant, Stop::Flag(stop.clone()));
+        let (number, stop) = (TaskNumber::next(), Arc::new(AtomicBool::new(false)));
+        self.set_running(at, number, grant, Stop::Flag(stop.clone()));
         let op = match self.registry.find(&node.op) {
             Some(op) if op.version() == node.version => op.clone(),
             found => {
@@ -155,7 +170,7 @@ impl Engine<'_> {
                 return self.refuse(at, error);
             }
         };
-        let task = self.task(at, stop);
+        let task = self.task(at, number, stop);
         let resumed = task.checkpoint.as_ref().is_some_and(|folder| holds_something(folder));
         self.tell_started(at, resumed);
         let thread =
@@ -173,14 +188,13 @@ impl Engine<'_> {
         self.propagate(BTreeSet::from([at]))
     }
 
-    pub(super) fn task(&self, at: usize, stop: Arc<AtomicBool>) -> Task {
+    pub(super) fn task(&self, at: usize, number: TaskNumber, stop: Arc<AtomicBool>) -> Task {
         let (node, slot) = (self.node(at), self.slot(at));
         let checkpoint = slot.action_key.as_deref().map(|key| self.store.checkpoint_path(key));
         Task {
-            node: id(at),
-            attempt: slot.attempt,
+            number,
             args: slot.args.clone().unwrap_or_default(),
-            scratch: self.scratch.join(format!("{at}-{}", slot.attempt)),
+            scratch: self.scratch.join(number.to_string()),
             checkpoint: checkpoint.filter(|_| node.runs.cache),
             stop,
             threads: node.runs.threads.clamp(1, self.options.machine.threads.max(1)),
@@ -208,13 +222,25 @@ impl Engine<'_> {
         });
     }
 
+    /// A node that began under an earlier plan.
+    pub(super) fn tell_goes_on(&mut self, at: usize) {
+        self.slot_mut(at).started = true;
+        let node = self.node(at);
+        self.tell(Event::NodeStarted {
+            node: node.name.clone(),
+            op: node.op.clone(),
+            why: "goes on".to_owned(),
+            resumed: false,
+        });
+    }
+
     /// Sleep until there is news, a time limit, a pause that is over, or a wish to stop.
     pub(super) fn wait(&mut self) -> Result<(), OpError> {
         let timer = self.next_time().map_or_else(crossbeam_channel::never, crossbeam_channel::at);
         let mut messages = Vec::new();
         crossbeam_channel::select! {
             recv(self.messages) -> message => messages.extend(message),
-            recv(self.options.cancel.woken()) -> _ => {}
+            recv(self.options.cancel.wishes()) -> _ => {}
             recv(timer) -> _ => {}
         }
         messages.extend(self.messages.try_iter());

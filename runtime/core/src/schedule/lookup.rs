@@ -45,6 +45,8 @@ impl Engine<'_> {
                     Ok(())
                 } else if growing::is_driver(&node) {
                     self.begin_expansion(at)
+                } else if self.adopt_stray(at) {
+                    Ok(())
                 } else {
                     self.set_state(at, State::Ready);
                     Ok(())

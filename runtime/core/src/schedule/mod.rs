@@ -13,20 +13,22 @@ mod resources;
 mod settle;
 pub(crate) mod task;
 mod torch;
+mod turn;
 
 pub use resources::Machine;
+pub(crate) use turn::Carried;
 
 use crate::events::{Event, NodeState};
 use crate::growing::{Growing, NodeRef};
 use crate::op::{Args, OpError};
 use crate::registry::Registry;
-use crate::run::RunOptions;
+use crate::run::{Place, RunOptions};
 use crate::store::locks::Lock;
 use crate::store::{OutputRow, Store};
 use crate::value::Value;
 use crate::worker::{GroupTask, Pool};
-use crossbeam_channel::{Receiver, unbounded};
-use pipe_compiler::plan::{Input, NodeId, Plan};
+use crossbeam_channel::Receiver;
+use pipe_compiler::plan::{Input, Plan};
 use resources::{Grant, Resources};
 use std::cmp::{Ordering as Ordered, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +36,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use task::{Message, Shared};
+use task::{Message, Shared, TaskNumber};
+use turn::Strays;
 
 /// Where a node stands.
 #[derive(Debug)]
@@ -67,6 +70,10 @@ pub(crate) struct Running {
     /// Its share of the machine; members of a group hold it together.
     grant: Option<Grant>,
     stop: Stop,
+    /// The attempt.
+    task: TaskNumber,
+    /// The group that it is a member of, by what the members share.
+    group: Option<String>,
     deadline: Option<Instant>,
     timed_out: bool,
     /// Held so that no other process computes the same.
@@ -120,7 +127,6 @@ pub(crate) struct Slot {
     pub(crate) context: BTreeMap<String, String>,
     pub(crate) peak_bytes: Option<u64>,
     lock: Option<Lock>,
-    attempt: u32,
     tries: u32,
     passed: u32,
     lost: bool,
@@ -144,7 +150,6 @@ impl Slot {
             context: BTreeMap::new(),
             peak_bytes: None,
             lock: None,
-            attempt: 0,
             tries: 0,
             passed: 0,
             lost: false,
@@ -173,6 +178,15 @@ impl PartialOrd for Rank {
     }
 }
 
+/// How driving a plan ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Driven {
+    /// Everything that is wanted is there or cannot be.
+    Ended,
+    /// Another plan takes its place; what runs goes on.
+    Superseded,
+}
+
 /// One run of one plan.
 pub(crate) struct Engine<'a> {
     pub(crate) nodes: Growing<'a>,
@@ -189,11 +203,15 @@ pub(crate) struct Engine<'a> {
     ready: BTreeSet<(Reverse<Rank>, usize)>,
     /// Nodes that run, rest, or wait for another process.
     active: BTreeSet<usize>,
+    /// The nodes that attempts are for.
+    tasks: BTreeMap<TaskNumber, usize>,
+    /// Attempts that an earlier plan began and this one has not asked for (yet).
+    strays: Strays,
     resources: Resources,
     shared: Arc<Shared>,
     messages: Receiver<Message>,
     workers: Arc<Pool>,
-    groups: BTreeMap<u32, torch::Group>,
+    groups: BTreeMap<String, torch::Group>,
     expansions: BTreeMap<usize, expand::Expansion>,
     /// Drivers to be asked at the next turn.
     due: BTreeSet<usize>,
@@ -214,8 +232,8 @@ impl<'a> Engine<'a> {
         store: &'a mut Store,
         options: &'a RunOptions,
         events: &'a mut dyn FnMut(Event),
-        run: i64,
-        scratch: PathBuf,
+        place: &Place,
+        carried: Carried,
     ) -> Self {
         let mut consumers = vec![Vec::new(); plan.nodes.len()];
         for (at, node) in plan.nodes.iter().enumerate() {
@@ -226,35 +244,31 @@ impl<'a> Engine<'a> {
                 }
             }
         }
-        let (send, messages) = unbounded();
-        let shared = Shared {
-            blobs: store.blobs().clone(),
-            decoded: crate::decoded::DecodedCache::new(options.decoded_bytes),
-            digests: crate::store::FileDigests::new(store.folder(), true),
-            messages: send,
-        };
+        let Carried { strays, groups, resources, shared, messages, workers } = carried;
         Self {
             nodes: Growing::new(plan),
             registry,
             store,
             options,
             events,
-            run,
+            run: place.run,
             slots: plan.nodes.iter().map(|_| Slot::new()).collect(),
             consumers,
             volatile: crate::keys::volatile(plan),
             priority: vec![0.0; plan.nodes.len()],
             ready: BTreeSet::new(),
             active: BTreeSet::new(),
-            resources: Resources::new(options.machine.clone()),
-            shared: Arc::new(shared),
+            tasks: BTreeMap::new(),
+            strays,
+            resources,
+            shared,
             messages,
-            workers: Arc::new(Pool::new(options.worker.clone())),
-            groups: BTreeMap::new(),
+            workers,
+            groups,
             expansions: BTreeMap::new(),
             due: BTreeSet::new(),
             owners: BTreeMap::new(),
-            scratch,
+            scratch: place.scratch.clone(),
             metrics: Vec::new(),
             used: BTreeSet::new(),
             held: Some(Vec::new()),
@@ -262,18 +276,23 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Run until everything that is wanted is there or cannot be.
-    pub(crate) fn drive(&mut self) -> Result<(), OpError> {
+    /// Run until everything that is wanted is there or cannot be, or until another plan is wanted.
+    pub(crate) fn drive(&mut self) -> Result<Driven, OpError> {
         self.demand()?;
         self.announce();
-        loop {
+        let driven = loop {
+            if self.options.cancel.is_superseded() {
+                break Driven::Superseded;
+            }
             self.dispatch()?;
+            self.stop_strays();
             if self.is_idle() {
-                break;
+                break Driven::Ended;
             }
             self.wait()?;
-        }
-        self.flush_metrics()
+        };
+        self.flush_metrics()?;
+        Ok(driven)
     }
 
     /// Whether nothing runs and nothing will.
@@ -318,8 +337,4 @@ impl<'a> Engine<'a> {
 
 pub(crate) fn index(input: &Input) -> usize {
     input.node.0 as usize
-}
-
-fn id(at: usize) -> NodeId {
-    NodeId(u32::try_from(at).unwrap_or(u32::MAX))
 }

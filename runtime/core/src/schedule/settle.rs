@@ -1,7 +1,8 @@
 //! What follows from news: results are recorded, consumers move on, failures are told or tried again.
 
 use super::task::{Computed, LOST, Message, News};
-use super::{Engine, State};
+use super::{Engine, Running, State};
+use crate::cancel::Urgency;
 use crate::events::{Event, NodeState};
 use crate::keys;
 use crate::op::OpError;
@@ -26,13 +27,13 @@ impl Engine<'_> {
         let mut moved = BTreeSet::new();
         let mut locks = Vec::new();
         for message in messages {
-            let at = message.node.0 as usize;
-            let current = self.slots.get(at).is_some_and(|slot| slot.attempt == message.attempt);
-            if !current {
+            let Some(at) = self.tasks.get(&message.task).copied() else {
+                self.hear_stray(message.task, message.news)?;
                 continue;
-            }
+            };
             match message.news {
                 News::Finished { result, seconds } => {
+                    self.tasks.remove(&message.task);
                     if !matches!(self.slot(at).state, State::Running(_)) {
                         continue;
                     }
@@ -46,7 +47,12 @@ impl Engine<'_> {
                     }
                     moved.insert(at);
                 }
-                other => self.pass_on(at, other, &mut moved)?,
+                other => {
+                    if matches!(other, News::Reserved(_)) {
+                        self.tasks.remove(&message.task);
+                    }
+                    self.pass_on(at, other, &mut moved)?;
+                }
             }
         }
         self.flush_metrics_if(METRICS)?;
@@ -92,17 +98,14 @@ impl Engine<'_> {
             let keep = !keys::repeats(&node);
             let Some(action_key) = slot.action_key.clone().filter(|_| keep) else { continue };
             let lasting = !self.volatile.get(*at).copied().unwrap_or(true);
+            let plan_key = lasting.then(|| node.key.to_string());
+            let replace = self.options.fresh || slot.lost;
             rows.push(NewResult {
-                action_key,
-                plan_key: lasting.then(|| node.key.to_string()),
-                op: node.op.clone(),
-                value: result.value.clone(),
-                digest: result.digest.clone(),
-                context: result.context.clone(),
+                plan_key,
                 run: self.run,
                 seconds: slot.seconds,
-                signatures: result.signatures.clone(),
-                replace: self.options.fresh || slot.lost,
+                replace,
+                ..new_result(&node.op, action_key, result)
             });
         }
         let recorded = if rows.is_empty() { Ok(()) } else { self.store.record(&rows) };
@@ -190,7 +193,6 @@ impl Engine<'_> {
             running.stop.force();
         }
         self.release(at);
-        self.slot_mut(at).attempt += 1;
         self.fail(at, error)?;
         self.propagate(BTreeSet::from([at]))
     }
@@ -257,15 +259,26 @@ impl Engine<'_> {
         let State::Running(running) = self.set_state(at, State::Waiting) else {
             return (false, None);
         };
+        self.tasks.remove(&running.task);
+        self.let_go(running)
+    }
+
+    /// Give back what an attempt held.
+    pub(super) fn let_go(&mut self, running: Running) -> (bool, Option<Lock>) {
         if let Some(grant) = running.grant {
             self.resources.give(grant);
         }
-        self.leave_group(at);
+        if let Some(group) = &running.group {
+            self.leave_group(running.task, group);
+        }
         (running.timed_out, running.lock)
     }
 
     /// End: what has not begun is skipped, and told so.
     pub(crate) fn close(&mut self) {
+        if self.options.cancel.urgency() != Urgency::None {
+            self.force_strays();
+        }
         for at in 0..self.slots.len() {
             let open = !matches!(
                 self.slot(at).state,
@@ -292,5 +305,21 @@ impl Engine<'_> {
         }
         let points = std::mem::take(&mut self.metrics);
         self.store.write_metrics(self.run, &points)
+    }
+}
+
+/// What is recorded of a result, but for the run that it comes from.
+pub(super) fn new_result(op: &str, action_key: String, result: &Computed) -> NewResult {
+    NewResult {
+        action_key,
+        plan_key: None,
+        op: op.to_owned(),
+        value: result.value.clone(),
+        digest: result.digest.clone(),
+        context: result.context.clone(),
+        run: 0,
+        seconds: 0.0,
+        signatures: result.signatures.clone(),
+        replace: false,
     }
 }

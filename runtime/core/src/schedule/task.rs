@@ -6,9 +6,10 @@ use crate::op::{Args, Context, Decoded, Op, OpError};
 use crate::store::{Blobs, FileDigests, disk, remove_all, signature};
 use crate::value::{Artifact, Value};
 use crossbeam_channel::Sender;
-use pipe_compiler::plan::{FileArg, NodeId};
+use pipe_compiler::plan::FileArg;
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,11 +19,29 @@ use std::time::{Duration, Instant};
 /// Progress of one node is passed on at most this often.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// From tasks to the scheduler. `attempt` tells answers of a given-up attempt from those of the current.
+/// An attempt at a node. No two have one number, so the answer of an attempt that was given up finds nobody, and an
+/// attempt may go on under the next plan, where its node has another place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TaskNumber(u64);
+
+impl TaskNumber {
+    /// A number that no other attempt of this process has.
+    pub(crate) fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl fmt::Display for TaskNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// From tasks to the scheduler.
 #[derive(Debug)]
 pub(crate) struct Message {
-    pub(crate) node: NodeId,
-    pub(crate) attempt: u32,
+    pub(crate) task: TaskNumber,
     pub(crate) news: News,
 }
 
@@ -69,8 +88,7 @@ pub(crate) struct Shared {
 
 /// One attempt.
 pub(crate) struct Task {
-    pub(crate) node: NodeId,
-    pub(crate) attempt: u32,
+    pub(crate) number: TaskNumber,
     pub(crate) args: Arc<Args>,
     pub(crate) scratch: PathBuf,
     pub(crate) checkpoint: Option<PathBuf>,
@@ -107,8 +125,7 @@ impl Task {
     }
 
     fn send(&self, news: News) {
-        let message = Message { node: self.node, attempt: self.attempt, news };
-        let _ = self.shared.messages.send(message);
+        let _ = self.shared.messages.send(Message { task: self.number, news });
     }
 }
 

@@ -1,8 +1,10 @@
 //! Nodes that run in a worker, alone or as members of a group.
 
 use super::resources::Grant;
-use super::task::{Computed, Message, News, Shared, adopt, check_files, check_unchanged, files_of};
-use super::{Engine, Stop, dispatch};
+use super::task::{
+    Computed, Message, News, Shared, TaskNumber, adopt, check_files, check_unchanged, files_of,
+};
+use super::{Engine, State, Stop, dispatch};
 use crate::op::OpError;
 use crate::protocol::Member;
 use crate::store::{disk, locks, remove_all};
@@ -19,7 +21,7 @@ pub(super) struct Group {
     task: GroupTask,
     setup: Setup,
     grant: Option<Grant>,
-    members: BTreeSet<usize>,
+    members: BTreeSet<TaskNumber>,
 }
 
 /// Bytes of loaded artifacts that a worker may keep.
@@ -28,9 +30,19 @@ const WORKER_CACHE: u64 = 1 << 30;
 impl Engine<'_> {
     /// Whether the node's group runs now, so that it may join without room of its own.
     pub(super) fn can_join(&self, at: usize) -> bool {
-        let runs = &self.node(at).runs;
-        let group = runs.group.filter(|_| runs.worker == Worker::Torch);
-        group.is_some_and(|group| self.groups.contains_key(&group))
+        let running = self.shared_by(at).and_then(|group| self.groups.get(&group));
+        // What had its name in an earlier plan may still be at its checkpoint.
+        running.is_some_and(|running| !running.task.has(&self.node(at).name))
+    }
+
+    /// What the members of the node's batch group share: equal content, whichever plan it came with.
+    fn shared_by(&self, at: usize) -> Option<String> {
+        let node = self.node(at);
+        let batch = node.runs.batch.as_deref().filter(|_| node.runs.worker == Worker::Torch)?;
+        let args = self.slot(at).args.as_deref()?;
+        let shared = batch.args.iter().map(|name| format!(" {:?}", args.0.get(name)));
+        let place = format!("{} {} {}", batch.label, node.runs.device, node.runs.gpu);
+        Some(shared.fold(place, |key, arg| key + &arg))
     }
 
     /// Hand the node to a worker: as a new task, or to the running one of its group.
@@ -40,15 +52,16 @@ impl Engine<'_> {
         grant: Option<Grant>,
     ) -> Result<(), OpError> {
         let node = self.node(at);
-        let group = node.runs.group;
+        let number = TaskNumber::next();
+        let group = self.shared_by(at);
         if self.options.worker.is_none() {
-            self.set_running(at, grant, Stop::Flag(Arc::default()));
+            self.set_running(at, number, grant, Stop::Flag(Arc::default()));
             return self.refuse(at, worker::missing());
         }
-        let member = match self.member(at) {
+        let member = match self.member(at, number) {
             Ok(member) => member,
             Err(error) => {
-                self.set_running(at, grant, Stop::Flag(Arc::default()));
+                self.set_running(at, number, grant, Stop::Flag(Arc::default()));
                 return self.refuse(at, error);
             }
         };
@@ -59,28 +72,31 @@ impl Engine<'_> {
             node: node.name.clone(),
             asked: false,
         };
-        if let Some(running) = group.and_then(|group| self.groups.get_mut(&group))
+        if let Some(running) = group.as_ref().and_then(|group| self.groups.get_mut(group))
+            && !running.task.has(&node.name)
             && running.task.add(member.clone())
         {
-            running.members.insert(at);
+            running.members.insert(number);
             let stop = stop(&running.task);
-            self.set_running(at, None, stop);
+            self.set_running(at, number, None, stop);
+            self.set_group(at, group);
             return Ok(());
         }
         let task = GroupTask::default();
-        let setup = self.setup(at, grant.as_ref());
-        let own = match group {
+        let setup = self.setup(at, group.as_deref(), grant.as_ref());
+        let own = match &group {
             Some(group) => {
-                let members = BTreeSet::from([at]);
+                let members = BTreeSet::from([number]);
                 let new = Group { task: task.clone(), setup: setup.clone(), grant, members };
-                if let Some(before) = self.groups.insert(group, new) {
+                if let Some(before) = self.groups.insert(group.clone(), new) {
                     self.inherit(group, before);
                 }
                 None
             }
             None => grant,
         };
-        self.set_running(at, own, stop(&task));
+        self.set_running(at, number, own, stop(&task));
+        self.set_group(at, group);
         let (pool, shared) = (self.workers.clone(), self.shared.clone());
         let spawned = std::thread::Builder::new().name(format!("worker for {}", node.name)).spawn(
             move || {
@@ -98,8 +114,8 @@ impl Engine<'_> {
     }
 
     /// A new task of a group whose last one is about to end takes over what that holds.
-    fn inherit(&mut self, group: u32, before: Group) {
-        if let Some(now) = self.groups.get_mut(&group) {
+    fn inherit(&mut self, group: &str, before: Group) {
+        if let Some(now) = self.groups.get_mut(group) {
             now.members.extend(before.members);
             match (&now.grant, before.grant) {
                 (None, grant) => now.grant = grant,
@@ -109,22 +125,27 @@ impl Engine<'_> {
         }
     }
 
-    /// The node is no longer a member of its group's task; the last one gives back what the group held.
-    pub(super) fn leave_group(&mut self, at: usize) {
-        let Some(group) = self.node(at).runs.group else { return };
-        let Some(running) = self.groups.get_mut(&group) else { return };
-        running.members.remove(&at);
+    fn set_group(&mut self, at: usize, group: Option<String>) {
+        if let State::Running(running) = &mut self.slot_mut(at).state {
+            running.group = group;
+        }
+    }
+
+    /// The attempt is no longer a member of its group's task; the last one gives back what the group held.
+    pub(super) fn leave_group(&mut self, task: TaskNumber, group: &str) {
+        let Some(running) = self.groups.get_mut(group) else { return };
+        running.members.remove(&task);
         if running.members.is_empty()
-            && let Some(ended) = self.groups.remove(&group)
+            && let Some(ended) = self.groups.remove(group)
             && let Some(grant) = ended.grant
         {
             self.resources.give(grant);
         }
     }
 
-    fn setup(&self, at: usize, grant: Option<&Grant>) -> Setup {
+    fn setup(&self, at: usize, group: Option<&str>, grant: Option<&Grant>) -> Setup {
         let runs = &self.node(at).runs;
-        if let Some(running) = runs.group.and_then(|group| self.groups.get(&group)) {
+        if let Some(running) = group.and_then(|group| self.groups.get(group)) {
             return running.setup.clone();
         }
         let gpu = grant.and_then(|grant| grant.gpus.first());
@@ -136,8 +157,8 @@ impl Engine<'_> {
         }
     }
 
-    fn member(&self, at: usize) -> Result<TaskMember, OpError> {
-        let task = self.task(at, Arc::default());
+    fn member(&self, at: usize, number: TaskNumber) -> Result<TaskMember, OpError> {
+        let task = self.task(at, number, Arc::default());
         let files = files_of(&task.args);
         let before = check_files(&files, &self.shared.digests)?;
         let artifacts = task.args.all_artifacts();
@@ -161,7 +182,7 @@ impl Engine<'_> {
             checkpoint: task.checkpoint,
         };
         let files = files.into_iter().zip(before).collect();
-        Ok(TaskMember { node: task.node, attempt: task.attempt, member, weights, files })
+        Ok(TaskMember { number, member, weights, files })
     }
 }
 
@@ -195,7 +216,7 @@ fn pass_on(
             News::Finished { result: Box::new(result), seconds: start.elapsed().as_secs_f64() }
         }
     };
-    let _ = shared.messages.send(Message { node: member.node, attempt: member.attempt, news });
+    let _ = shared.messages.send(Message { task: member.number, news });
 }
 
 fn take_in(

@@ -74,9 +74,13 @@ fn remembered(db: &Connection, name: &str, now: &str) -> rusqlite::Result<Option
         .query_row([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     Ok(row.and_then(|(signature, digest, hashed)| {
-        let settled = signature::modified(&signature).is_some_and(|time| time < hashed - GRAIN);
-        (signature == now && settled).then_some(digest)
+        (signature == now && settled(&signature, hashed)).then_some(digest)
     }))
+}
+
+/// The racy rule: whether a file of this signature had not been written within the clock's grain when it was hashed.
+pub(crate) fn settled(signature: &str, hashed: i64) -> bool {
+    signature::modified(signature).is_some_and(|time| time < hashed - GRAIN)
 }
 
 #[cfg(test)]

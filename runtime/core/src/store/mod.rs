@@ -17,6 +17,7 @@ pub use blobs::Blobs;
 pub(crate) use blobs::remove_all;
 pub use care::{Cleaned, Entry, Fault, Verified};
 pub use files::FileDigests;
+pub(crate) use files::settled;
 pub use place::{place, refuse_network};
 pub use records::{NewResult, Recorded, StoredResult};
 pub use runs::{LastNode, NodeRow, OutputRow, RunEnd, RunRow};

@@ -4,18 +4,19 @@ use super::pool::Pool;
 use super::process::{Killer, Line, Process, Setup};
 use crate::op::OpError;
 use crate::protocol::{Member, Reply, Request, TaskId};
+use crate::schedule::task::TaskNumber;
 use crate::value::Value;
-use pipe_compiler::plan::{FileArg, NodeId};
+use pipe_compiler::plan::FileArg;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A member of a task, with the attempt that it belongs to.
+/// A member of a worker's task.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskMember {
-    pub(crate) node: NodeId,
-    pub(crate) attempt: u32,
+    /// The attempt that it is.
+    pub(crate) number: TaskNumber,
     pub(crate) member: Member,
     /// Bytes of its inputs by digest, for choosing the worker.
     pub(crate) weights: BTreeMap<String, u64>,
@@ -70,12 +71,21 @@ impl GroupTask {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether a member of this name is in the task or on its way to it.
+    pub(crate) fn has(&self, node: &str) -> bool {
+        let inner = self.inner();
+        let waits = |member: &TaskMember| member.member.node == node;
+        inner.members.contains_key(node) || inner.pending.iter().any(waits)
+    }
+
     /// Add a member. It joins at the next step, or when the worker begins. False when the task has ended.
     pub(crate) fn add(&self, member: TaskMember) -> bool {
         let mut inner = self.inner();
         if inner.ended {
             return false;
         }
+        // An earlier member of this name may have been told to stop.
+        inner.cancelled.remove(&member.member.node);
         let sent = inner.line.as_ref().is_some_and(|(task, line, _)| {
             line.send(&Request::Add { task: *task, member: Box::new(member.member.clone()) })
         });

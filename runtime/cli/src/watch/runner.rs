@@ -1,0 +1,52 @@
+//! The thread that runs one plan after the other, so that the program can be planned anew meanwhile.
+
+use crate::ops;
+use crate::project::Project;
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use pipe_compiler::plan::Plan;
+use pipe_runtime::events::Event;
+use pipe_runtime::op::OpError;
+use pipe_runtime::{RunOptions, RunSummary, Runs, Store};
+
+/// News of the run.
+#[derive(Debug)]
+pub(crate) enum Update {
+    /// Something happened.
+    Event(Box<Event>),
+    /// The run has ended.
+    Ended(Box<Result<RunSummary, OpError>>),
+}
+
+/// A hold on the thread; letting go of it lets the thread end after its run.
+pub(crate) struct Runner {
+    plans: Sender<Plan>,
+    /// What the runs tell.
+    pub(crate) updates: Receiver<Update>,
+}
+
+impl Runner {
+    /// Start the thread, with the project's store.
+    pub(crate) fn start(project: &Project, options: RunOptions) -> Result<Self, OpError> {
+        let mut store = Store::open(&project.store)?;
+        let registry = ops::registry(project.programs);
+        let (plans, wanted) = unbounded::<Plan>();
+        let (tell, updates) = unbounded();
+        std::thread::spawn(move || {
+            let mut runs = Runs::new();
+            for plan in wanted {
+                let events = tell.clone();
+                let mut show = move |event| drop(events.send(Update::Event(Box::new(event))));
+                let summary = runs.run(&plan, &registry, &mut store, &options, &mut show);
+                if tell.send(Update::Ended(Box::new(summary))).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { plans, updates })
+    }
+
+    /// Run a plan, after the one that runs now.
+    pub(crate) fn run(&self, plan: Plan) {
+        let _ = self.plans.send(plan);
+    }
+}
