@@ -46,7 +46,8 @@ pub fn fuzz(
     let dictionary = home.join("words.dict");
     write(&dictionary, &words())?;
     let seeds = home.join("seeds");
-    let count = write_seeds(root, &seeds).map_err(|error| format!("cannot write seeds: {error}"))?;
+    let count =
+        write_seeds(root, &seeds).map_err(|error| format!("cannot write seeds: {error}"))?;
     let each = (seconds / targets.len().max(1) as u64).max(1);
     let mut found = Vec::new();
     for target in targets {

@@ -18,7 +18,10 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!("usage: cargo dev gen [--check]");
-    eprintln!("       cargo dev fuzz [--seconds N] [--seed N] [--target {}]", fuzz::TARGETS.join("|"));
+    eprintln!(
+        "       cargo dev fuzz [--seconds N] [--seed N] [--target {}]",
+        fuzz::TARGETS.join("|")
+    );
     ExitCode::from(2)
 }
 
