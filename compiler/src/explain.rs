@@ -2,7 +2,8 @@
 //!
 //! Whether a node is cached is known to the store, not to the compiler: states are handed in.
 
-use crate::plan::{Arg, Body, Node, Plan, Worker};
+use crate::drawing::{Drawing, Kind};
+use crate::plan::{Arg, Body, Node, Plan};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -13,6 +14,8 @@ pub struct State {
     pub state: String,
     /// Why, in words; empty for cached ones.
     pub why: String,
+    /// Of a driver: how many nodes it makes, as far as that is known.
+    pub made: usize,
 }
 
 /// The plan as `pipe plan --json` prints it: `{nodes: [{id, op, key, state, why, level, group, resources}], edges}`.
@@ -77,7 +80,7 @@ pub fn node_json(node: &Node, state: Option<&State>) -> Value {
 }
 
 /// A driver that will run expands: which nodes it makes is known then.
-fn state_of<'s>(node: &Node, state: Option<&'s State>) -> &'s str {
+pub(crate) fn state_of<'s>(node: &Node, state: Option<&'s State>) -> &'s str {
     match state.map_or("run", |state| state.state.as_str()) {
         "run" if bodies(node).next().is_some() => "expand",
         other => other,
@@ -120,31 +123,26 @@ pub fn shown_op(node: &Node) -> String {
 /// The plan as a Graphviz graph.
 #[must_use]
 pub fn dot(plan: &Plan, states: &[State]) -> String {
+    let drawing = Drawing::of(plan, states);
     let mut text =
         String::from("digraph plan {\n  rankdir = LR;\n  node [shape = box, style = rounded];\n");
-    for (at, node) in plan.nodes.iter().enumerate() {
-        let state = state_of(node, states.get(at));
-        let style = match (state, node.runs.worker) {
+    for (at, shape) in drawing.shapes.iter().enumerate() {
+        let state = shape.states.keys().next().map_or("", String::as_str);
+        let style = match (state, shape.kind) {
+            (_, Kind::Output | Kind::Check) => ", shape = plain",
             ("cached", _) => ", color = gray, fontcolor = gray",
             ("expand", _) => ", peripheries = 2",
-            (_, Worker::Torch) => ", style = \"rounded,bold\"",
+            (_, Kind::Torch) => ", style = \"rounded,bold\"",
             _ => "",
         };
-        let label = format!("{}\n{}", node.name, shown_op(node));
+        let label = match shape.kind {
+            Kind::Output | Kind::Check => shape.name.clone(),
+            Kind::Here | Kind::Torch => format!("{}\n{}", shape.name, shape.op),
+        };
         let _ = writeln!(text, "  n{at} [label = {}{style}];", quoted(&label));
     }
-    for node in &plan.nodes {
-        for input in sources(plan, node) {
-            let _ = writeln!(text, "  n{} -> n{};", input.id.0, node.id.0);
-        }
-    }
-    for (at, root) in plan.roots.iter().enumerate() {
-        let mut inputs = Vec::new();
-        root.value.inputs(&mut inputs);
-        let _ = writeln!(text, "  r{at} [shape = plain, label = {}];", quoted(&root.name));
-        for input in inputs {
-            let _ = writeln!(text, "  n{} -> r{at};", input.node.0);
-        }
+    for (from, to) in &drawing.edges {
+        let _ = writeln!(text, "  n{from} -> n{to};");
     }
     text.push_str("}\n");
     text

@@ -9,6 +9,7 @@
 
 pub mod analysis;
 pub mod codes;
+pub mod drawing;
 mod eval;
 pub mod explain;
 pub mod host;

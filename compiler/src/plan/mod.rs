@@ -5,6 +5,7 @@ mod body;
 mod fuse;
 mod graph;
 mod node;
+pub mod split;
 
 pub use args::{Args, Shared};
 pub use body::{Body, Bound, GIVEN, Made, given};

@@ -1,5 +1,6 @@
 //! Programs in, problems and plans out.
 
+mod drawing;
 mod drivers;
 mod fusion;
 mod keys;
@@ -9,6 +10,7 @@ mod plans;
 mod problems;
 mod rows;
 mod spec;
+mod splitting;
 mod support;
 mod tables;
 mod windows;

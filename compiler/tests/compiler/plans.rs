@@ -163,7 +163,8 @@ fn a_plan_is_explained() {
     let plan = plan(
         "let t = data.read(\"metrics.csv\")\nlet h = t |> data.filter(row => row.cpu > 0.5)\noutput h = h\ncheck c = h.rows > 0\n",
     );
-    let states = vec![pipe_compiler::explain::State { state: "cached".into(), why: String::new() }];
+    let states =
+        vec![pipe_compiler::explain::State { state: "cached".into(), ..Default::default() }];
     let json = pipe_compiler::explain::json(&plan, &states);
     assert_eq!(json["nodes"][0]["state"], "cached");
     assert_eq!(json["nodes"][1]["state"], "run");

@@ -87,6 +87,17 @@ pub(crate) enum Command {
         #[arg(long)]
         dot: bool,
     },
+    /// Draw the plan: boxes and arrows, with what is cached and what will run.
+    Graph {
+        #[command(flatten)]
+        program: ProgramArgs,
+        /// Write an SVG picture to this file; else it is printed.
+        #[arg(long, value_name = "OUT.svg", conflicts_with = "dot")]
+        svg: Option<PathBuf>,
+        /// Print a Graphviz graph of all nodes.
+        #[arg(long)]
+        dot: bool,
+    },
     /// Run a program; only what changed runs again.
     Run {
         #[command(flatten)]
@@ -127,6 +138,66 @@ pub(crate) enum Command {
         program: ProgramArgs,
         /// The node, as `plan` and `run` name it.
         node: String,
+    },
+    /// List runs, or show one in full.
+    #[command(args_conflicts_with_subcommands = true)]
+    Runs {
+        /// Show one run in full.
+        #[command(subcommand)]
+        action: Option<RunsAction>,
+        /// Only runs of this program.
+        file: Option<PathBuf>,
+        /// How many, the newest first.
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        last: usize,
+        /// Print an array of runs as JSON.
+        #[arg(long)]
+        json: bool,
+        /// The store; else that of the program, or of this folder.
+        #[arg(long, value_name = "DIR")]
+        store: Option<PathBuf>,
+    },
+    /// Show what two runs differ by: program, params, keys, checks, numbers, times.
+    Diff {
+        /// The run before: its number, `last`, `last~1`, or the beginning of a number.
+        old: String,
+        /// The run after.
+        #[arg(default_value = "last")]
+        new: String,
+        /// Print it as JSON.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        place: RecordArgs,
+    },
+    /// Show the numbers that outputs and checks hold, a run a row.
+    Metrics {
+        /// One run: its number, `last`, `last~1`, or the beginning of a number; else the last ones.
+        run: Option<String>,
+        /// How many runs, the newest first.
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        last: usize,
+        /// Print an array of runs as JSON.
+        #[arg(long, conflicts_with = "csv")]
+        json: bool,
+        /// Print all numbers as CSV.
+        #[arg(long)]
+        csv: bool,
+        #[command(flatten)]
+        place: RecordArgs,
+    },
+    /// Show what an output or a node was made from, back to the files, and which of them have changed since.
+    Lineage {
+        /// The file of an output, or the name of an output, check or node.
+        what: String,
+        /// The run that is meant; else the one that wrote the file, or the last one with that name.
+        #[arg(long, value_name = "RUN")]
+        run: Option<String>,
+        /// Print nodes, files and what they read as JSON.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        place: RecordArgs,
     },
     /// Explain an error code.
     Explain {
@@ -194,6 +265,33 @@ fn seconds(text: &str) -> Result<Duration, String> {
     given.map(Duration::from_secs_f64).ok_or_else(|| "seconds, from 0.01 to 3600".to_owned())
 }
 
+/// What to do with runs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsAction {
+    /// All that is on record of a run: command, repository, machine, params, checks, nodes.
+    Show {
+        /// Its number, `last`, `last~1`, or the beginning of a number.
+        #[arg(default_value = "last")]
+        run: String,
+        /// Print it as JSON.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        place: RecordArgs,
+    },
+}
+
+/// Where records of runs are.
+#[derive(Debug, Args)]
+pub(crate) struct RecordArgs {
+    /// The program that is meant: its store is asked, and `last` is its last run.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) of: Option<PathBuf>,
+    /// The store; else that of the program, or of this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+}
+
 /// The form of the language.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
@@ -241,14 +339,13 @@ pub(crate) struct ProgramArgs {
 }
 
 /// Subcommands that take a program, and with it params as flags.
-const TAKES_PARAMS: [&str; 5] = ["check", "plan", "run", "watch", "why"];
+const TAKES_PARAMS: [&str; 6] = ["check", "plan", "graph", "run", "watch", "why"];
 
 /// Rewrite `--rate 1e-3` and `--rate=1e-3` to `--set rate=1e-3` where `rate` is no flag of the subcommand.
 /// A flag without a value (`--merge`) means `true`.
 pub(crate) fn params_as_flags(line: Vec<OsString>) -> Vec<OsString> {
     let command = Cli::command();
-    let takes_params = |word: &OsString| TAKES_PARAMS.iter().any(|name| word == *name);
-    let Some(at) = line.iter().position(takes_params).filter(|at| *at > 0) else { return line };
+    let Some(at) = takes_params(&line) else { return line };
     let Some(sub) = line.get(at).and_then(|word| command.find_subcommand(word)) else {
         return line;
     };
@@ -284,12 +381,22 @@ pub(crate) fn params_as_flags(line: Vec<OsString>) -> Vec<OsString> {
     out
 }
 
+/// Where the subcommand stands, if it takes params.
+fn takes_params(line: &[OsString]) -> Option<usize> {
+    let mut words = line.iter().enumerate().skip(1);
+    while let Some((at, word)) = words.next() {
+        if word == "--color" {
+            words.next();
+        } else if !is_flag(word) {
+            return TAKES_PARAMS.iter().any(|name| word == *name).then_some(at);
+        }
+    }
+    None
+}
+
 /// The program of `pipe run FILE --help`, whose params are to be listed as flags.
 pub(crate) fn program_help(line: &[OsString]) -> Option<PathBuf> {
-    let at = line
-        .iter()
-        .position(|word| TAKES_PARAMS.iter().any(|name| word == *name))
-        .filter(|at| *at > 0)?;
+    let at = takes_params(line)?;
     let rest = line.get(at + 1..)?;
     let asked = rest.iter().any(|word| word == "--help" || word == "-h");
     let file = rest
@@ -345,5 +452,6 @@ mod tests {
         assert_eq!(rewrite("pipe run f --out d --set a=1"), "pipe run f --out d --set a=1");
         assert_eq!(rewrite("pipe --color never plan f --json"), "pipe --color never plan f --json");
         assert_eq!(rewrite("pipe doc --jsn"), "pipe doc --jsn");
+        assert_eq!(rewrite("pipe lineage plan --json"), "pipe lineage plan --json");
     }
 }

@@ -12,9 +12,11 @@
 //! pipe why detect.pipe scored
 //! ```
 
+mod about;
 mod args;
 mod commands;
 mod events_file;
+mod git;
 mod host;
 mod machine;
 mod ops;
@@ -25,7 +27,7 @@ mod session;
 mod signals;
 mod watch;
 
-use args::{Cli, Command};
+use args::{Cli, Command, RunsAction};
 use clap::Parser;
 use commands::{Failure, Outcome};
 use render::style::Look;
@@ -94,6 +96,9 @@ fn dispatch(cli: &Cli) -> Outcome {
             };
             commands::plan::plan(program, &form, &out)
         }
+        Command::Graph { program, svg, dot } => {
+            commands::graph::graph(program, svg.as_deref(), *dot, &err)
+        }
         Command::Run { program, events, out: folder, fresh } => {
             let flags = commands::run::Flags {
                 events: events.as_deref(),
@@ -113,6 +118,27 @@ fn dispatch(cli: &Cli) -> Outcome {
             commands::watch::watch(program, &flags, &err)
         }
         Command::Why { program, node } => commands::why::why(program, node, &out),
+        Command::Runs { action: Some(RunsAction::Show { run, json, place }), .. } => {
+            commands::runs::show(run, place, *json, &out)
+        }
+        Command::Runs { action: None, file, last, json, store } => {
+            commands::runs::list(file.as_deref(), store.as_deref(), *last, *json, &out)
+        }
+        Command::Diff { old, new, json, place } => {
+            commands::diff::diff(old, new, place, *json, &out)
+        }
+        Command::Metrics { run, last, json, csv, place } => {
+            use commands::metrics::Form;
+            let form = match (json, csv) {
+                (true, _) => Form::Json,
+                (_, true) => Form::Csv,
+                _ => Form::Table,
+            };
+            commands::metrics::metrics(run.as_deref(), *last, place, &form, &out)
+        }
+        Command::Lineage { what, run, json, place } => {
+            commands::lineage::lineage(what, run.as_deref(), place, *json, &out)
+        }
         Command::Explain { code } => commands::explain::explain(code),
         Command::Schema { file, name, decimal_comma, numbered } => {
             let how = pipe_compiler::schema::Reading {

@@ -54,7 +54,7 @@ pub(crate) fn store_here() -> PathBuf {
     store_of(Path::new(""))
 }
 
-fn store_of(program: &Path) -> PathBuf {
+pub(crate) fn store_of(program: &Path) -> PathBuf {
     pipe_runtime::store::place(program, std::env::var_os("PIPE_STORE").as_deref())
 }
 

@@ -26,6 +26,7 @@ pub mod flow;
 mod growing;
 pub mod keys;
 mod lists;
+mod numbers;
 pub mod op;
 pub mod outputs;
 pub mod protocol;

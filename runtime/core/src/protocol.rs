@@ -211,6 +211,9 @@ pub enum Reply {
         result: Result<Value, OpError>,
         /// Where each new artifact lies, by digest.
         produced: BTreeMap<String, PathBuf>,
+        /// Peak resident bytes of the worker so far; 0 where the system does not tell.
+        #[serde(default)]
+        peak_bytes: u64,
     },
     /// Every member of the task has ended.
     Done {

@@ -2,22 +2,25 @@
 
 use crate::args::resolve_arg;
 use crate::events::Event;
+use crate::numbers;
 use crate::op::{ArgValue, OpError};
 use crate::outputs::{CHECKS, Check, Outputs, Stale, safe};
 use crate::run::{Failure, RunOptions, RunSummary};
 use crate::schedule::{Engine, index};
 use crate::shown;
+use crate::store::{RootRow, Roots};
 use crate::value::Value;
 use pipe_compiler::plan::{Arg, Comparison, Root, RootKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Decide the checks and write the outputs, also when a check is false or a node has failed.
+/// Decide the checks and write the outputs, also when a check is false or a node has failed. Gives what the record keeps of
+/// both.
 pub(crate) fn finish_roots(
     engine: &mut Engine<'_>,
     options: &RunOptions,
     alive: &BTreeSet<i64>,
     summary: &mut RunSummary,
-) -> Result<(), OpError> {
+) -> Result<Roots, OpError> {
     let plan = engine.nodes.plan;
     let mut values = BTreeMap::new();
     for root in &plan.roots {
@@ -84,7 +87,49 @@ pub(crate) fn finish_roots(
     }
     summary.checks_failed = summary.checks.iter().filter(|check| !check.passed).count();
     summary.failures.extend(summary.unwritten.iter().cloned());
-    Ok(())
+    Ok(record(engine, &values, &summary.checks))
+}
+
+/// What the record keeps of outputs and checks. The number of a check is the left side of its comparison.
+fn record(
+    engine: &Engine<'_>,
+    values: &BTreeMap<&str, Result<Value, String>>,
+    checks: &[Check],
+) -> Roots {
+    let mut roots = Roots::default();
+    for root in &engine.nodes.plan.roots {
+        let value = values.get(root.name.as_str()).and_then(|value| value.as_ref().ok());
+        let check =
+            checks.iter().find(|check| root.kind == RootKind::Check && check.name == root.name);
+        let left = root.shows.as_ref().filter(|_| check.is_some());
+        let left = left.and_then(|shows| root_value(engine, &shows.left).ok());
+        if let Some(value) = left.as_ref().or(value) {
+            numbers::find(&root.name, value, &mut roots.numbers);
+        }
+        let mut inputs = Vec::new();
+        root.value.inputs(&mut inputs);
+        let nodes = inputs.iter().filter_map(|input| engine.nodes.get(index(input)));
+        let mut reads: Vec<String> = nodes.map(|node| node.name.clone()).collect();
+        reads.dedup();
+        let shown = match (check, value) {
+            (Some(check), _) if !check.shown.is_empty() => check.shown.clone(),
+            (Some(check), None) => match &check.value {
+                Value::Str(why) => why.clone(),
+                other => other.describe(),
+            },
+            (_, Some(value)) => value.describe(),
+            (None, None) => String::new(),
+        };
+        roots.rows.push(RootRow {
+            name: root.name.clone(),
+            kind: if root.kind == RootKind::Check { "check" } else { "output" }.to_owned(),
+            reads,
+            passed: check.map(|check| check.passed),
+            shown,
+            doc: root.doc.clone(),
+        });
+    }
+    roots
 }
 
 /// Forget files that are no outputs any more, and say which are gone and which stay.

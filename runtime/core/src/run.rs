@@ -10,8 +10,8 @@ use crate::registry::Registry;
 use crate::roots::finish_roots;
 use crate::schedule::{Carried, Driven, Engine, Machine, Slot};
 use crate::store::locks::{self, Attempt, Lock};
-use crate::store::{NodeRow, RunEnd, Store, disk, remove_all};
-use pipe_compiler::plan::{GIVEN, Plan, Root};
+use crate::store::{About, NodeRow, Roots, RunEnd, Store, disk, remove_all};
+use pipe_compiler::plan::{Arg, FileArg, GIVEN, Node, Plan, Root};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -33,6 +33,8 @@ pub struct RunOptions {
     pub deterministic: bool,
     /// Bytes of decoded artifacts kept in memory.
     pub decoded_bytes: u64,
+    /// Where the run comes from, for the record.
+    pub about: About,
 }
 
 impl RunOptions {
@@ -47,6 +49,7 @@ impl RunOptions {
             worker: None,
             deterministic: false,
             decoded_bytes: 512 << 20,
+            about: About::default(),
         }
     }
 }
@@ -153,7 +156,7 @@ impl Runs {
         let start = Instant::now();
         sound(plan)?;
         let settings = serde_json::to_string(&plan.params).unwrap_or_default();
-        let number = store.begin_run(&plan.file, &settings)?;
+        let number = store.begin_run(&plan.file, &settings, &options.about)?;
         let place = Place::claim(store, number)?;
         store.mark_interrupted(&place.alive)?;
         let carried = self.carried.take().unwrap_or_else(|| Carried::new(store, options));
@@ -166,8 +169,9 @@ impl Runs {
         let mut summary = count(&engine, superseded);
         summary.run = number;
         let rows = node_rows(&engine, superseded);
+        let mut roots = Roots::default();
         if matches!(driven, Ok(Driven::Ended)) {
-            finish_roots(&mut engine, options, &place.alive, &mut summary)?;
+            roots = finish_roots(&mut engine, options, &place.alive, &mut summary)?;
         }
         summary.seconds = start.elapsed().as_secs_f64();
         let used = std::mem::take(&mut engine.used);
@@ -185,8 +189,13 @@ impl Runs {
             failed: summary.failed,
             skipped: summary.skipped,
             checks_failed: summary.checks_failed,
+            exit_code: match &driven {
+                Ok(Driven::Superseded) => None,
+                Ok(Driven::Ended) => Some(summary.exit_code()),
+                Err(_) => Some(3),
+            },
         };
-        let finished = engine.store.finish_run(number, &end, &rows, &used);
+        let finished = engine.store.finish_run(number, &end, &rows, &roots, &used);
         engine.tell(Event::RunFinished {
             ran: summary.ran,
             cached: summary.cached,
@@ -299,8 +308,21 @@ fn node_rows(engine: &Engine<'_>, superseded: bool) -> Vec<NodeRow> {
         error: slot.error.clone(),
         context: slot.context.clone(),
         peak_bytes: slot.peak_bytes,
+        files: if slot.by_plan { Vec::new() } else { files(node) },
     };
     ended(engine, superseded).map(row).collect()
+}
+
+/// Files that a node reads, and those of the steps that run as one with it.
+fn files(node: &Node) -> Vec<FileArg> {
+    let own = |node: &Node| {
+        let lists = node.args.values().filter_map(|arg| match arg {
+            Arg::Files(files) => Some(files.clone()),
+            _ => None,
+        });
+        lists.flatten().collect::<Vec<_>>()
+    };
+    node.fused.iter().flat_map(own).chain(own(node)).collect()
 }
 
 /// Nodes that have ended, or that nobody needed in a run that was not superseded. Those that stand for given values are no

@@ -46,6 +46,61 @@ fn a_later_format_is_refused_and_left_alone() {
 }
 
 #[test]
+fn a_store_of_an_earlier_format_is_brought_up() {
+    let place = Place::new();
+    drop(place.store());
+    let file = place.store_path().join("store.db");
+    for end in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(place.store_path().join(format!("store.db{end}")));
+    }
+    let db = rusqlite::Connection::open(&file).unwrap();
+    db.pragma_update(None, "journal_mode", "WAL").unwrap();
+    db.execute_batch(include_str!("../src/store/schema.sql")).unwrap();
+    db.pragma_update(None, "user_version", 1).unwrap();
+    let run = "INSERT INTO runs (file, params, started, seconds, state, ran) VALUES ('a.pipe', '{}', 1, 2.5, 'done', 3)";
+    db.execute(run, []).unwrap();
+    drop(db);
+    let runs = place.store().runs(5).unwrap();
+    assert_eq!((runs[0].ran, runs[0].seconds, runs[0].exit_code), (3, Some(2.5), None));
+    let seen = place.store().run_seen(1).unwrap().unwrap();
+    assert_eq!((seen.git, seen.about), (None, pipe_runtime::store::About::default()));
+    let plan = texts(&["one"]);
+    assert_eq!(place.run(&plan.0, &registry(&Counter::default())).summary.exit_code(), 0);
+    assert_eq!(place.store().runs(5).unwrap()[0].exit_code, Some(0));
+}
+
+/// What a run was asked for and what came of it can be looked up later.
+#[test]
+fn a_run_is_on_record() {
+    let place = Place::new();
+    let plan = texts(&["one", "three"]);
+    let about = pipe_runtime::store::About {
+        command: vec!["pipe".to_owned(), "run".to_owned()],
+        user: Some("ada".to_owned()),
+        ..Default::default()
+    };
+    let options = pipe_runtime::RunOptions { about: about.clone(), ..place.options() };
+    let _ = place.run_with(&plan.0, &registry(&Counter::default()), &options);
+    let store = place.store();
+    let git = pipe_runtime::store::Git { commit: Some("3f2a".to_owned()), ..Default::default() };
+    store.complete_run(1, Some(&git), Some(1 << 20)).unwrap();
+    let seen = store.run_seen(1).unwrap().unwrap();
+    assert_eq!((seen.about, seen.git, seen.peak_bytes), (about, Some(git), Some(1 << 20)));
+    let nodes = store.nodes_seen(1).unwrap();
+    let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["length0", "length1", "text0", "text1"]);
+    assert!(nodes.iter().all(|node| node.state == "ran" && node.fields.is_some()));
+    let roots = store.roots_seen(1).unwrap();
+    assert_eq!(roots.numbers.get("length1"), Some(&5.0));
+    assert_eq!(
+        roots.rows.iter().map(|root| root.reads.join(",")).collect::<Vec<_>>(),
+        ["length0", "length1"]
+    );
+    assert_eq!(store.last_run_with("text0").unwrap(), Some(1));
+    assert_eq!(store.last_run_with("nobody").unwrap(), None);
+}
+
+#[test]
 fn a_damaged_database_says_so() {
     let place = Place::new();
     drop(place.store());

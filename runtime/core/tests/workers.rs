@@ -53,6 +53,11 @@ fn one_worker_serves_the_run_and_its_files_are_adopted() {
     assert_eq!(output(&place, "words.txt"), "some words");
     assert_eq!(output(&place, "first.json"), output(&place, "second.json"), "one process");
     assert!(place.store().verify().unwrap().is_clean());
+    let nodes = place.store().nodes_seen(ran.summary.run).unwrap();
+    for node in nodes {
+        assert_eq!(node.peak_bytes, Some(7 << 20), "{}", node.name);
+        assert_eq!(node.context.get("libtorch").map(String::as_str), Some("0.0.0"));
+    }
     let without = RunOptions { worker: None, ..place.options() };
     let again = place.run_with(&plan.0, &Registry::new(), &without);
     assert_eq!(again.summary.cached, 3, "what is cached needs no worker");

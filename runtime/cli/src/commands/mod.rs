@@ -2,16 +2,22 @@
 
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod diff;
 pub(crate) mod doc;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod grammar;
+pub(crate) mod graph;
 pub(crate) mod help;
 pub(crate) mod init;
+pub(crate) mod lineage;
 pub(crate) mod lsp;
+pub(crate) mod metrics;
 pub(crate) mod plan;
+pub(crate) mod record;
 pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod store;
 pub(crate) mod watch;

@@ -1,7 +1,7 @@
 //! `pipe plan`: what a run would do with each node, and why.
 
 use super::run::{failed, told};
-use super::{Outcome, exit};
+use super::{Failure, Outcome, exit};
 use crate::args::ProgramArgs;
 use crate::ops;
 use crate::render;
@@ -26,16 +26,9 @@ pub(crate) enum Form {
 
 /// Show the plan on stdout.
 pub(crate) fn plan(program: &ProgramArgs, form: &Form, look: &Look) -> Outcome {
-    let session = Session::new(program, None)?;
-    let compiled = session.compile(false);
-    told(&compiled, look);
-    let Some(plan) = compiled.plan else { return Ok(exit::PROBLEMS) };
-    let store = match Store::find(&session.project.store).map_err(failed)? {
-        Some(store) => store,
-        None => Store::empty().map_err(failed)?,
+    let Some(Planned { plan, store, states, shown }) = planned(program, look)? else {
+        return Ok(exit::PROBLEMS);
     };
-    let states = states(&plan, &store, &ops::registry(Programs::Refused)).map_err(failed)?;
-    let shown: Vec<explain::State> = states.planned.iter().map(state).collect();
     match form {
         Form::Json => println!("{:#}", json(&plan, &states, &shown)),
         Form::Dot => print!("{}", explain::dot(&plan, &shown)),
@@ -44,6 +37,33 @@ pub(crate) fn plan(program: &ProgramArgs, form: &Form, look: &Look) -> Outcome {
         }
     }
     Ok(exit::OK)
+}
+
+/// A plan with what a run would do.
+pub(super) struct Planned {
+    pub(super) plan: Plan,
+    store: Store,
+    states: States,
+    /// The states of the plan's own nodes.
+    pub(super) shown: Vec<explain::State>,
+}
+
+/// Plan a program and look into its store; nothing when it has problems, which are told.
+pub(super) fn planned(program: &ProgramArgs, look: &Look) -> Result<Option<Planned>, Failure> {
+    let session = Session::new(program, None)?;
+    let compiled = session.compile(false);
+    told(&compiled, look);
+    let Some(plan) = compiled.plan else { return Ok(None) };
+    let store = match Store::find(&session.project.store).map_err(failed)? {
+        Some(store) => store,
+        None => Store::empty().map_err(failed)?,
+    };
+    let states = states(&plan, &store, &ops::registry(Programs::Refused)).map_err(failed)?;
+    let made = |id: NodeId| states.made.get(&id).map_or(0, Vec::len);
+    let shown = states.planned.iter();
+    let shown = shown.map(|status| explain::State { made: made(status.id), ..state(status) });
+    let shown = shown.collect();
+    Ok(Some(Planned { plan, store, states, shown }))
 }
 
 /// The plan as JSON, with the nodes that drivers would make as their `elements`, where those are known.
@@ -70,5 +90,6 @@ fn add_elements(json: &mut Value, driver: NodeId, states: &States) {
 }
 
 fn state(status: &NodeStatus) -> explain::State {
-    explain::State { state: render::plan::word(status.state).to_owned(), why: status.why.clone() }
+    let (state, why) = (render::plan::word(status.state).to_owned(), status.why.clone());
+    explain::State { state, why, made: 0 }
 }

@@ -7,7 +7,7 @@ use crate::render::problem;
 use crate::render::run::Terminal;
 use crate::render::style::Look;
 use crate::session::{Session, worker_program};
-use crate::{ops, signals};
+use crate::{about, git, ops, signals};
 use pipe_compiler::Compiled;
 use pipe_compiler::explain::bodies;
 use pipe_compiler::plan::Node;
@@ -32,6 +32,7 @@ pub(crate) struct Flags<'a> {
 pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outcome {
     let session = Session::new(program, flags.out.map(PathBuf::as_path))?;
     let mut store = Store::open(&session.project.store).map_err(failed)?;
+    let repository = git::ask(&session.project.root);
     let compiled = session.compile(true);
     told(&compiled, look);
     let Some(plan) = compiled.plan else { return Ok(exit::PROBLEMS) };
@@ -46,6 +47,7 @@ pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outc
     let options = RunOptions {
         fresh: flags.fresh,
         worker: worker_program(),
+        about: about::gather(&compiled.sources),
         ..RunOptions::new(&session.project.out)
     };
     signals::stop_on_signals(&options.cancel)?;
@@ -70,6 +72,9 @@ pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outc
         &mut tell,
     )
     .map_err(failed)?;
+    store
+        .complete_run(summary.run, repository.answer().as_ref(), about::peak_memory())
+        .map_err(failed)?;
     summary.unwritten.iter().for_each(|failure| terminal.failure(&failure.node, &failure.error));
     if flags.events != Some(Path::new("-")) {
         terminal.outputs().for_each(|line| println!("{line}"));

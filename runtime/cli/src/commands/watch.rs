@@ -11,8 +11,8 @@ use crate::events_file::EventsFile;
 use crate::render::style::Look;
 use crate::render::watch::Screen;
 use crate::session::{Session, worker_program};
-use crate::signals;
 use crate::watch::{Key, Runner, Update, differences, keys};
+use crate::{about, signals};
 use crossbeam_channel::{Receiver, never, select, unbounded};
 use pipe_compiler::Compiled;
 use pipe_compiler::plan::Plan;
@@ -20,6 +20,7 @@ use pipe_grammar::Severity;
 use pipe_runtime::cancel::Urgency;
 use pipe_runtime::events::Event;
 use pipe_runtime::op::OpError;
+use pipe_runtime::store::About;
 use pipe_runtime::watch::{Guard, Notice, Seen, Settling, Suspects, Watcher};
 use pipe_runtime::{Cancel, RunOptions, RunSummary};
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,7 +87,7 @@ enum Run {
     /// It runs.
     Running,
     /// One runs that is not wanted any more; this one is next.
-    Turning(Box<Plan>),
+    Turning(Box<(Plan, About)>),
 }
 
 struct Watch<'a> {
@@ -242,34 +243,36 @@ impl Watch<'_> {
         let words = self.words(&compiled, changed);
         self.follow_folders();
         self.screen.problems(&compiled, &words, broken);
+        let about = about::gather(&compiled.sources);
         let Some(plan) = compiled.plan else { return Ok(()) };
         self.refuse_own_outputs();
         match std::mem::replace(&mut self.run, Run::Running) {
-            Run::None => self.begin(plan),
+            Run::None => self.begin(plan, about),
             Run::Running | Run::Turning(_) => {
-                self.run = Run::Turning(Box::new(plan));
+                self.run = Run::Turning(Box::new((plan, about)));
                 self.cancel.supersede();
             }
         }
         Ok(())
     }
 
-    fn begin(&mut self, plan: Plan) {
+    fn begin(&mut self, plan: Plan, about: About) {
         self.cancel.begin();
         self.programs = false;
         self.screen.plan(&plan);
         self.run = Run::Running;
-        self.runner.run(plan);
+        self.runner.run(plan, about);
     }
 
     /// A run has ended: the next one begins, or the exit code is known.
     fn ended(&mut self, summary: Result<RunSummary, OpError>) -> Result<Option<u8>, Failure> {
         let stopped = summary.as_ref().is_ok_and(|summary| summary.stopped);
         let summary = summary.map_err(failed)?;
-        if let Run::Turning(plan) = std::mem::replace(&mut self.run, Run::None) {
+        if let Run::Turning(next) = std::mem::replace(&mut self.run, Run::None) {
             if self.cancel.urgency() == Urgency::None {
                 self.screen.turn();
-                self.begin(*plan);
+                let (plan, about) = *next;
+                self.begin(plan, about);
                 return Ok(None);
             }
             return Ok(Some(exit::STOPPED));

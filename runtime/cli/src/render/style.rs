@@ -90,9 +90,23 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     out + "…"
 }
 
+/// `text` cut to `columns` in front, as paths are.
+pub(crate) fn cut_front(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut tail = String::new();
+    for letter in text.chars().rev() {
+        if tail.width() + 2 > columns {
+            break;
+        }
+        tail.insert(0, letter);
+    }
+    format!("…{tail}")
+}
+
 /// A node's name cut to `columns`: of an element, what tells it from the others stays.
 pub(crate) fn cut_name(name: &str, columns: usize) -> String {
-    let letters: Vec<char> = name.chars().collect();
     let (true, Some(inside)) = (name.width() > columns, name.find('[')) else {
         return cut(name, columns);
     };
@@ -101,14 +115,7 @@ pub(crate) fn cut_name(name: &str, columns: usize) -> String {
     if room >= 2 {
         return format!("{}{label}", cut(driver, room));
     }
-    let mut tail = String::new();
-    for letter in letters.iter().rev() {
-        if tail.width() + 2 > columns {
-            break;
-        }
-        tail.insert(0, *letter);
-    }
-    format!("…{tail}")
+    cut_front(name, columns)
 }
 
 /// `12 ms`, `1.8 s`, `2 m 05 s`, `1 h 02 m`.

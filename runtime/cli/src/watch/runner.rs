@@ -1,11 +1,12 @@
 //! The thread that runs one plan after the other, so that the program can be planned anew meanwhile.
 
-use crate::ops;
 use crate::project::Project;
+use crate::{about, git, ops};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use pipe_compiler::plan::Plan;
 use pipe_runtime::events::Event;
 use pipe_runtime::op::OpError;
+use pipe_runtime::store::About;
 use pipe_runtime::{RunOptions, RunSummary, Runs, Store};
 
 /// News of the run.
@@ -19,7 +20,7 @@ pub(crate) enum Update {
 
 /// A hold on the thread; letting go of it lets the thread end after its run.
 pub(crate) struct Runner {
-    plans: Sender<Plan>,
+    plans: Sender<(Plan, About)>,
     /// What the runs tell.
     pub(crate) updates: Receiver<Update>,
 }
@@ -29,14 +30,21 @@ impl Runner {
     pub(crate) fn start(project: &Project, options: RunOptions) -> Result<Self, OpError> {
         let mut store = Store::open(&project.store)?;
         let registry = ops::registry(project.programs);
-        let (plans, wanted) = unbounded::<Plan>();
+        let root = project.root.clone();
+        let (plans, wanted) = unbounded::<(Plan, About)>();
         let (tell, updates) = unbounded();
         std::thread::spawn(move || {
             let mut runs = Runs::new();
-            for plan in wanted {
+            for (plan, about) in wanted {
+                let repository = git::ask(&root);
+                let options = RunOptions { about, ..options.clone() };
                 let events = tell.clone();
                 let mut show = move |event| drop(events.send(Update::Event(Box::new(event))));
                 let summary = runs.run(&plan, &registry, &mut store, &options, &mut show);
+                let summary = summary.and_then(|summary| {
+                    let (git, peak) = (repository.answer(), about::peak_memory());
+                    store.complete_run(summary.run, git.as_ref(), peak).map(|()| summary)
+                });
                 if tell.send(Update::Ended(Box::new(summary))).is_err() {
                     return;
                 }
@@ -45,8 +53,8 @@ impl Runner {
         Ok(Self { plans, updates })
     }
 
-    /// Run a plan, after the one that runs now.
-    pub(crate) fn run(&self, plan: Plan) {
-        let _ = self.plans.send(plan);
+    /// Run a plan that comes from there, after the one that runs now.
+    pub(crate) fn run(&self, plan: Plan, about: About) {
+        let _ = self.plans.send((plan, about));
     }
 }

@@ -209,9 +209,9 @@ fn pass_on(
         Tell::Progress { done, total, note } => News::Progress { done, total, note },
         Tell::Metric { name, step, value } => News::Metric { name, step, value },
         Tell::Warning(message) => News::Warning(message),
-        Tell::Ended { result, produced, context } => {
-            let result =
-                result.and_then(|value| take_in(shared, member, value, &produced, context));
+        Tell::Ended { result, produced, context, peak_bytes } => {
+            let take = |value| take_in(shared, member, value, &produced, context);
+            let result = result.and_then(take).map(|found| Computed { peak_bytes, ..found });
             let _ = remove_all(&member.member.scratch);
             News::Finished { result: Box::new(result), seconds: start.elapsed().as_secs_f64() }
         }

@@ -69,7 +69,9 @@ impl Compared {
     }
 }
 
-fn own_changes(before: &KeyFields, now: &KeyFields) -> Vec<FieldChange> {
+/// What differs between two keys apart from what they read.
+#[must_use]
+pub fn own_changes(before: &KeyFields, now: &KeyFields) -> Vec<FieldChange> {
     let bare = |fields: &KeyFields| KeyFields { inputs: BTreeMap::new(), ..fields.clone() };
     KeyFields::diff(&bare(before), &bare(now))
 }

@@ -9,6 +9,7 @@ use crate::registry::Registry;
 use crate::schedule::index;
 use crate::store::Store;
 use compared::Compared;
+pub use compared::own_changes;
 use pipe_compiler::key::FieldChange;
 use pipe_compiler::plan::{GIVEN, Node, NodeId, Plan};
 use serde::{Deserialize, Serialize};

@@ -187,6 +187,12 @@ impl Store {
                     [],
                 )
             })
+            .and_then(|_| {
+                self.db.execute(
+                    "DELETE FROM key_files WHERE plan_key NOT IN (SELECT plan_key FROM nodes)",
+                    [],
+                )
+            })
             .and_then(|_| self.db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);"))
             .map_err(|error| self.sql(error))?;
         Ok(done)

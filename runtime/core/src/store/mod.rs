@@ -4,20 +4,24 @@
 //! to their digest, and only then the records in one transaction. A record whose blob is missing or has
 //! changed is a miss, never an error: its producer runs again.
 
+mod about;
 mod blobs;
 mod care;
 mod files;
+mod inspect;
 pub mod locks;
 mod place;
 mod records;
 mod runs;
 pub mod signature;
 
+pub use about::{About, Changes, Git, MachineAbout, RootRow, Roots};
 pub use blobs::Blobs;
 pub(crate) use blobs::remove_all;
 pub use care::{Cleaned, Entry, Fault, Verified};
 pub use files::FileDigests;
 pub(crate) use files::settled;
+pub use inspect::{FileRead, NodeSeen, RunSeen};
 pub use place::{place, refuse_network};
 pub use records::{NewResult, Recorded, StoredResult};
 pub use runs::{LastNode, NodeRow, OutputRow, RunEnd, RunRow};
@@ -29,8 +33,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Format of the database that this version reads and writes.
-pub const FORMAT: i64 = 1;
+/// Each format of the database as what it adds to the one before: a new store gets all of them, an older one those that
+/// it lacks when it is opened. A format that was released is never edited.
+const FORMATS: [&str; 2] = [include_str!("schema.sql"), include_str!("format2.sql")];
+
+/// Format of the database that this version reads and writes; those before it are brought up to it.
+pub const FORMAT: i64 = FORMATS.len() as i64;
 
 /// Marks the file as a store's database (`PIPE` in ASCII).
 const APPLICATION: i64 = 0x5049_5045;
@@ -75,7 +83,7 @@ impl Store {
     pub fn empty() -> Result<Self, OpError> {
         let folder = PathBuf::from(".pipe");
         let db = Connection::open_in_memory().map_err(|error| sql(&folder, &error))?;
-        set_up(&db).map_err(|error| sql(&folder, &error))?;
+        bring_up(&db, 0).map_err(|error| sql(&folder, &error))?;
         Ok(Self { blobs: Blobs::new(&folder), folder, db, _shared: None })
     }
 
@@ -143,12 +151,13 @@ pub(crate) fn connect(folder: &Path) -> Result<Connection, OpError> {
     let db = Connection::open_with_flags(folder.join("store.db"), flags).map_err(fail)?;
     db.busy_timeout(PATIENCE).map_err(fail)?;
     db.set_prepared_statement_cache_capacity(64);
-    if format(&db).map_err(fail)? == 0 {
+    if format(&db).map_err(fail)? < FORMAT {
         let _alone = locks::wait(&folder.join("locks/setup"))?;
-        if format(&db).map_err(fail)? == 0 {
+        let found = format(&db).map_err(fail)?;
+        if found == 0 {
             db.pragma_update(None, "journal_mode", "WAL").map_err(fail)?;
-            set_up(&db).map_err(fail)?;
         }
+        bring_up(&db, found).map_err(fail)?;
     }
     let found = format(&db).map_err(fail)?;
     if found != FORMAT {
@@ -171,11 +180,17 @@ fn format(db: &Connection) -> rusqlite::Result<i64> {
     db.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-fn set_up(db: &Connection) -> rusqlite::Result<()> {
-    let schema = include_str!("schema.sql");
-    db.execute_batch(&format!(
-        "BEGIN IMMEDIATE; {schema} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; COMMIT;"
-    ))
+/// Add what the formats after `found` have, all or nothing.
+fn bring_up(db: &Connection, found: i64) -> rusqlite::Result<()> {
+    let missing = FORMATS.iter().skip(usize::try_from(found).unwrap_or(FORMATS.len()));
+    let missing: String = missing.copied().collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let whole = format!(
+        "BEGIN IMMEDIATE; {missing} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; COMMIT;"
+    );
+    db.execute_batch(&whole).inspect_err(|_| drop(db.execute_batch("ROLLBACK;")))
 }
 
 /// What a failure of the file system means for the store.

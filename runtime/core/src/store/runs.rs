@@ -1,8 +1,10 @@
 //! Runs: their nodes, curves and outputs.
 
 use crate::op::OpError;
+use crate::store::about::{self, About, Roots};
 use crate::store::{Store, signature};
 use pipe_compiler::key::KeyFields;
+use pipe_compiler::plan::FileArg;
 use rusqlite::{OptionalExtension, Row, TransactionBehavior, params};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,6 +33,8 @@ pub struct NodeRow {
     pub context: BTreeMap<String, String>,
     /// Peak memory of its worker, where known.
     pub peak_bytes: Option<u64>,
+    /// Files that it reads, with their digests.
+    pub files: Vec<FileArg>,
 }
 
 /// What the last run knew of a node.
@@ -67,6 +71,8 @@ pub struct RunEnd {
     pub skipped: usize,
     /// Checks that are false.
     pub checks_failed: usize,
+    /// Exit code of the command; none when another run has taken its place.
+    pub exit_code: Option<u8>,
 }
 
 /// A run, for listings.
@@ -88,6 +94,14 @@ pub struct RunRow {
     pub cached: i64,
     /// Nodes that failed.
     pub failed: i64,
+    /// Nodes that were skipped.
+    pub skipped: i64,
+    /// Checks that are false.
+    pub checks_failed: i64,
+    /// Exit code of the command, once ended.
+    pub exit_code: Option<i64>,
+    /// The folder that the command was given in; the program's path is relative to it.
+    pub folder: Option<String>,
 }
 
 /// A file written outside the store.
@@ -110,11 +124,13 @@ impl Store {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn begin_run(&self, file: &str, settings: &str) -> Result<i64, OpError> {
+    pub fn begin_run(&self, file: &str, settings: &str, about: &About) -> Result<i64, OpError> {
+        let about = serde_json::to_string(about).ok();
         self.db
             .execute(
-                "INSERT INTO runs (file, params, started, state) VALUES (?1, ?2, ?3, 'running')",
-                params![file, settings, signature::now()],
+                "INSERT INTO runs (file, params, started, state, about)
+                 VALUES (?1, ?2, ?3, 'running', ?4)",
+                params![file, settings, signature::now(), about],
             )
             .map_err(|error| self.sql(error))?;
         Ok(self.db.last_insert_rowid())
@@ -141,7 +157,8 @@ impl Store {
         Ok(())
     }
 
-    /// Write the nodes of a run, its end, and that `used` results were of use, in one transaction.
+    /// Write the nodes of a run, its outputs and checks, its end, and that `used` results were of use, in one
+    /// transaction.
     ///
     /// # Errors
     /// When the database fails.
@@ -150,6 +167,7 @@ impl Store {
         run: i64,
         end: &RunEnd,
         nodes: &[NodeRow],
+        roots: &Roots,
         used: &BTreeSet<String>,
     ) -> Result<(), OpError> {
         let folder = self.folder.clone();
@@ -160,6 +178,7 @@ impl Store {
         for node in nodes {
             write_node(&write, run, node).map_err(fail)?;
         }
+        about::write_roots(&write, run, roots).map_err(fail)?;
         let now = signature::now();
         for action_key in used {
             write
@@ -170,7 +189,7 @@ impl Store {
         write
             .execute(
                 "UPDATE runs SET state = ?2, seconds = ?3, ran = ?4, cached = ?5, failed = ?6,
-                 skipped = ?7, checks_failed = ?8 WHERE run = ?1",
+                 skipped = ?7, checks_failed = ?8, exit_code = ?9 WHERE run = ?1",
                 params![
                     run,
                     end.state,
@@ -179,7 +198,8 @@ impl Store {
                     count(end.cached),
                     count(end.failed),
                     count(end.skipped),
-                    count(end.checks_failed)
+                    count(end.checks_failed),
+                    end.exit_code
                 ],
             )
             .map_err(fail)?;
@@ -344,35 +364,6 @@ impl Store {
         }
         write.commit().map_err(fail)
     }
-
-    /// The last runs, newest first.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn runs(&self, most: usize) -> Result<Vec<RunRow>, OpError> {
-        let read = |row: &Row<'_>| {
-            Ok(RunRow {
-                run: row.get(0)?,
-                file: row.get(1)?,
-                started: row.get(2)?,
-                seconds: row.get(3)?,
-                state: row.get(4)?,
-                ran: row.get(5)?,
-                cached: row.get(6)?,
-                failed: row.get(7)?,
-            })
-        };
-        self.db
-            .prepare_cached(
-                "SELECT run, file, started, seconds, state, ran, cached, failed FROM runs
-                 ORDER BY run DESC LIMIT ?",
-            )
-            .and_then(|mut query| {
-                let most = i64::try_from(most).unwrap_or(i64::MAX);
-                query.query_map([most], read).and_then(Iterator::collect)
-            })
-            .map_err(|error| self.sql(error))
-    }
 }
 
 fn last_node(row: &Row<'_>) -> rusqlite::Result<LastNode> {
@@ -386,7 +377,7 @@ fn last_node(row: &Row<'_>) -> rusqlite::Result<LastNode> {
     })
 }
 
-fn output_row(row: &Row<'_>) -> rusqlite::Result<OutputRow> {
+pub(super) fn output_row(row: &Row<'_>) -> rusqlite::Result<OutputRow> {
     Ok(OutputRow {
         path: row.get(0)?,
         name: row.get(1)?,
@@ -420,6 +411,12 @@ fn write_node(write: &rusqlite::Transaction<'_>, run: i64, node: &NodeRow) -> ru
         write
             .prepare_cached("INSERT OR IGNORE INTO key_fields VALUES (?1, ?2)")?
             .execute(params![node.plan_key, fields])?;
+    }
+    for file in &node.files {
+        let path = std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone().into());
+        write
+            .prepare_cached("INSERT OR REPLACE INTO key_files VALUES (?1, ?2, ?3)")?
+            .execute(params![node.plan_key, path.to_string_lossy(), file.digest])?;
     }
     Ok(())
 }

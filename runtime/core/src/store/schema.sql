@@ -1,4 +1,4 @@
--- The store's database, format 1. Times are nanoseconds since 1970, digests and keys are hex.
+-- The store's database, format 1; later formats add to it. Times are nanoseconds since 1970, digests and keys are hex.
 
 -- What ran, and when.
 CREATE TABLE runs (

@@ -46,6 +46,8 @@ pub(crate) enum Tell {
         result: Result<Value, OpError>,
         produced: BTreeMap<String, PathBuf>,
         context: BTreeMap<String, String>,
+        /// Of the worker, where it is known.
+        peak_bytes: Option<u64>,
     },
 }
 
@@ -159,7 +161,8 @@ pub(crate) fn run_task(
 }
 
 fn ended(result: Result<Value, OpError>) -> Tell {
-    Tell::Ended { result, produced: BTreeMap::new(), context: BTreeMap::new() }
+    let (produced, context) = (BTreeMap::new(), BTreeMap::new());
+    Tell::Ended { result, produced, context, peak_bytes: None }
 }
 
 /// Run one batch. An error has the members that had not ended when the worker died.
@@ -225,7 +228,8 @@ fn follow(
     group: &GroupTask,
     tell: &dyn Fn(&TaskMember, Tell),
 ) -> Result<(), OpError> {
-    let context = process.description().context.clone();
+    let mut context = process.description().context.clone();
+    context.insert("libtorch".to_owned(), process.description().torch.clone());
     loop {
         let (node, news) = match process.read()? {
             Reply::Done { task: done, holds, peak_bytes: _ } if done == task => {
@@ -249,8 +253,9 @@ fn follow(
             }
             Reply::Warning { node, message } => (node, Tell::Warning(message)),
             Reply::Checkpointed { node, .. } => (node, Tell::Checkpointed),
-            Reply::Finished { node, result, produced, .. } => {
-                (node, Tell::Ended { result, produced, context: context.clone() })
+            Reply::Finished { node, result, produced, peak_bytes, .. } => {
+                let peak_bytes = Some(peak_bytes).filter(|bytes| *bytes > 0);
+                (node, Tell::Ended { result, produced, context: context.clone(), peak_bytes })
             }
         };
         let over = matches!(news, Tell::Ended { .. });

@@ -199,11 +199,12 @@ fn refuse_late(task: TaskId, member: &Member, sink: &Sink) {
         node: member.node.clone(),
         result: Err(error),
         produced: BTreeMap::new(),
+        peak_bytes: peak_bytes(),
     });
 }
 
 /// Largest resident size so far, where the system tells.
-fn peak_bytes() -> u64 {
+pub(crate) fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());

@@ -146,6 +146,7 @@ impl Task<'_> {
             node: node.to_owned(),
             result,
             produced,
+            peak_bytes: super::peak_bytes(),
         });
     }
 
