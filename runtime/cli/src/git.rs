@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// How long the end of a run waits for the answer.
-const PATIENCE: Duration = Duration::from_millis(150);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(150);
 
 /// Names of changed files that are kept.
 const NAMES: usize = 20;
@@ -46,10 +46,10 @@ pub(crate) fn ask(folder: &Path) -> Asked {
 }
 
 impl Asked {
-    /// The answer, if it comes soon.
-    pub(crate) fn answer(mut self) -> Option<Git> {
+    /// The answer, if it comes within this time.
+    pub(crate) fn answer(mut self, patience: Duration) -> Option<Git> {
         let mut child = self.child.take()?;
-        let Ok(found) = self.answer.recv_timeout(PATIENCE) else {
+        let Ok(found) = self.answer.recv_timeout(patience) else {
             let _ = child.kill();
             let _ = child.wait();
             return None;

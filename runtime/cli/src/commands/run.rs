@@ -73,7 +73,7 @@ pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outc
     )
     .map_err(failed)?;
     store
-        .complete_run(summary.run, repository.answer().as_ref(), about::peak_memory())
+        .complete_run(summary.run, repository.answer(git::PATIENCE).as_ref(), about::peak_memory())
         .map_err(failed)?;
     summary.unwritten.iter().for_each(|failure| terminal.failure(&failure.node, &failure.error));
     if flags.events != Some(Path::new("-")) {

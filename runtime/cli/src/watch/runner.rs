@@ -8,6 +8,7 @@ use pipe_runtime::events::Event;
 use pipe_runtime::op::OpError;
 use pipe_runtime::store::About;
 use pipe_runtime::{RunOptions, RunSummary, Runs, Store};
+use std::time::Duration;
 
 /// News of the run.
 #[derive(Debug)]
@@ -42,7 +43,9 @@ impl Runner {
                 let mut show = move |event| drop(events.send(Update::Event(Box::new(event))));
                 let summary = runs.run(&plan, &registry, &mut store, &options, &mut show);
                 let summary = summary.and_then(|summary| {
-                    let (git, peak) = (repository.answer(), about::peak_memory());
+                    // What takes its place is not kept waiting.
+                    let patience = if summary.superseded { Duration::ZERO } else { git::PATIENCE };
+                    let (git, peak) = (repository.answer(patience), about::peak_memory());
                     store.complete_run(summary.run, git.as_ref(), peak).map(|()| summary)
                 });
                 if tell.send(Update::Ended(Box::new(summary))).is_err() {
