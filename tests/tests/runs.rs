@@ -243,9 +243,57 @@ fn the_store_lists_verifies_and_cleans() {
     let said = project.pipe(&["store", "gc", "--budget", "1GiB"]);
     assert_eq!(said.code, 0);
     assert_eq!(ran(&project, &[]), [""; 0], "nothing was over the budget");
+    let would = project.pipe(&["store", "gc", "--budget", "0B", "--dry-run"]);
+    assert_eq!(would.code, 0);
+    assert!(would.stderr.contains("nothing was removed"), "{}", would.stderr);
     assert_eq!(project.pipe(&["store", "gc", "--budget", "0B"]).code, 0);
     assert_eq!(project.pipe(&["store", "verify"]).code, 0);
     assert_eq!(project.pipe(&["run", "visits.pipe"]).code, 0);
+}
+
+#[test]
+fn what_a_budget_takes_is_told_before_and_computed_again_after() {
+    let chain = r#"let table = data.read("visits.csv")
+let kept = table |> data.filter(row => row.seconds >= 5.0)
+output longest = kept |> data.sort(["seconds"], descending: true)
+"#;
+    let project = Project::new(&[("chain.pipe", chain), ("visits.csv", VISITS)]);
+    let run = |more: &[&str]| nodes(&project.run("chain.pipe", more).1, "ran");
+    let line = |words: &[&str], name: &str| {
+        let said = project.pipe(words);
+        assert_eq!(said.code, 0, "{words:?}: {said:?}");
+        let name = format!("  {name} ");
+        said.stdout.lines().find(|line| line.contains(&name)).map(str::to_owned)
+    };
+    assert_eq!(run(&[]), ["kept", "longest", "table"]);
+    let before = std::fs::read(project.path().join("out/chain/longest.arrow")).unwrap();
+    let would = ["store", "gc", "--budget", "0B", "--dry-run"];
+    assert!(line(&would, "table").unwrap().contains("larger than the whole budget"));
+    assert!(line(&would, "kept").is_some());
+    assert_eq!(line(&would, "longest"), None, "an output comes from it");
+    let said = project.pipe(&["store", "pin", "kept"]);
+    assert!(said.stderr.contains("(kept of chain.pipe)"), "{said:?}");
+    assert_eq!(line(&would, "kept"), None);
+    assert!(line(&["store", "ls"], "kept").unwrap().contains("pinned"));
+    assert!(line(&["store", "ls"], "longest").unwrap().contains("output"));
+    let json: Value =
+        serde_json::from_str(&project.pipe(&["store", "ls", "--json"]).stdout).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 3);
+    assert!(json[0]["recompute_seconds"].as_f64().is_some(), "{json}");
+    let most = ["store", "gc", "--budget", "1.7KB", "--dry-run"];
+    assert!(line(&most, "table").unwrap().contains("to compute again"));
+    assert!(project.pipe(&["store", "unpin", "kept"]).stderr.contains("unpinned"));
+    assert_eq!(project.pipe(&["store", "pin", "nothing"]).code, 2);
+    let said = project.pipe(&["store", "gc", "--budget", "0B"]);
+    assert!(said.stderr.contains("more than the budget"), "{}", said.stderr);
+    assert_eq!(run(&[]), [""; 0], "the output is there");
+    project.write("chain.pipe", &chain.replace("descending: true", "descending: false"));
+    assert_eq!(run(&[]), ["kept", "longest", "table"], "what has left is computed again");
+    project.write("chain.pipe", chain);
+    std::fs::remove_dir_all(project.path().join("out")).unwrap();
+    assert_eq!(run(&[]), [""; 0]);
+    assert!(std::fs::read(project.path().join("out/chain/longest.arrow")).unwrap() == before);
+    assert_eq!(project.pipe(&["store", "verify"]).code, 0);
 }
 
 #[test]

@@ -310,15 +310,34 @@ pub(crate) struct GrammarForm {
 /// What to do with the store.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreAction {
-    /// List results with their sizes.
-    Ls,
+    /// List results: size, time to compute them again, hits, and whether they stay.
+    Ls {
+        /// Print an array of results as JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Read every blob back and compare it with its digest.
     Verify,
-    /// Remove what was used longest ago.
+    /// Remove what is worth least per byte: little time to compute again, rarely found, large.
     Gc {
         /// Keep at most this much, such as 20GiB.
         #[arg(long, value_name = "SIZE", default_value = "20GiB")]
         budget: String,
+        /// Only list what would be removed, and why.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Never remove a result.
+    Pin {
+        /// Its key as `ls` shows it, or the name of its node.
+        #[arg(value_name = "KEY|NODE")]
+        result: String,
+    },
+    /// Let a pinned result be removed again.
+    Unpin {
+        /// Its key as `ls` shows it, or the name of its node.
+        #[arg(value_name = "KEY|NODE")]
+        result: String,
     },
 }
 

@@ -21,6 +21,7 @@ pub mod content;
 mod decoded;
 pub mod driver;
 pub mod events;
+pub mod evict;
 pub mod exec;
 pub mod flow;
 mod growing;

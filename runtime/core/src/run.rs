@@ -8,7 +8,7 @@ use crate::op::OpError;
 use crate::outputs::{Check, Written};
 use crate::registry::Registry;
 use crate::roots::finish_roots;
-use crate::schedule::{Carried, Driven, Engine, Machine, Slot};
+use crate::schedule::{Carried, Driven, Engine, Machine, Slot, index};
 use crate::store::locks::{self, Attempt, Lock};
 use crate::store::{About, NodeRow, Roots, RunEnd, Store, disk, remove_all};
 use pipe_compiler::plan::{Arg, FileArg, GIVEN, Node, Plan, Root};
@@ -172,6 +172,7 @@ impl Runs {
         let mut roots = Roots::default();
         if matches!(driven, Ok(Driven::Ended)) {
             roots = finish_roots(&mut engine, options, &place.alive, &mut summary)?;
+            settle_program(&mut engine)?;
         }
         summary.seconds = start.elapsed().as_secs_f64();
         let used = std::mem::take(&mut engine.used);
@@ -214,6 +215,20 @@ impl Runs {
         self.carried = Some(carried);
         driven.and(finished).map(|()| summary)
     }
+}
+
+/// Tell the store what the outputs and checks come from, when all of them could be computed: those results stay.
+fn settle_program(engine: &mut Engine<'_>) -> Result<(), OpError> {
+    let plan = engine.nodes.plan;
+    let roots: BTreeSet<usize> = keys::root_inputs(plan).into_iter().map(index).collect();
+    let there = |at: &usize| engine.slots.get(*at).is_some_and(|slot| slot.value.is_some());
+    if !roots.iter().all(there) {
+        return Ok(());
+    }
+    let slots = roots.iter().filter_map(|at| engine.slots.get(*at));
+    let results = slots.filter_map(|slot| slot.action_key.clone()).collect();
+    let file = std::path::absolute(&plan.file).unwrap_or_else(|_| plan.file.clone().into());
+    engine.store.settle_program(&file.to_string_lossy(), engine.run, &results)
 }
 
 /// Inputs come before their readers, and node numbers are positions.

@@ -146,36 +146,6 @@ fn large_values_lie_in_blobs() {
 }
 
 #[test]
-fn cleaning_keeps_what_was_of_use_last_and_what_outputs_come_from() {
-    let (place, counter) = (Place::new(), Counter::default());
-    let registry = registry(&counter);
-    let words = ["x".repeat(1000), "y".repeat(1000), "z".repeat(1000)];
-    let mut plan = texts(&[&words[0], &words[1]]);
-    let kept = plan.node("kept", "text", &[("content", text(&words[2]))]);
-    plan.output("kept", kept);
-    place.run(&plan.0, &registry);
-    let mut store = place.store();
-    let entries = store.list().unwrap();
-    for (node, hours) in [("text0", 1), ("text1", 2), ("kept", 3)] {
-        let entry = entries.iter().find(|entry| entry.node.as_deref() == Some(node)).unwrap();
-        assert_eq!(entry.bytes, 1000);
-        store.age(&entry.action_key, hours * 3_600_000_000_000).unwrap();
-    }
-    let blobs = store.folder().join("blobs/ab");
-    fs::create_dir_all(&blobs).unwrap();
-    fs::write(blobs.join("c".repeat(62)), "left by a killed process").unwrap();
-    assert_eq!(store.verify().unwrap().orphans.len(), 1);
-    let cleaned = store.clean(Some(2000)).unwrap();
-    assert_eq!((cleaned.results, cleaned.left), (1, 2000), "{cleaned:?}");
-    assert!(store.verify().unwrap().is_clean());
-    let found = states(&plan.0, &store, &Registry::new()).unwrap().planned;
-    assert!(found.iter().all(|status| status.state == Expected::Cached), "{found:?}");
-    drop(store);
-    place.run(&plan.0, &registry);
-    assert_eq!(counter.get(), 5, "nobody needs text1 while its length is there");
-}
-
-#[test]
 fn cleaning_waits_for_runs() {
     let place = Place::new();
     let other = place.store();

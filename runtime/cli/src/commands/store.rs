@@ -1,12 +1,14 @@
-//! `pipe store ls|verify|gc`.
+//! `pipe store ls|verify|gc|pin|unpin`.
 
 use super::run::failed;
 use super::{Failure, Outcome, exit};
 use crate::args::StoreAction;
 use crate::project::store_here;
-use crate::render::style::{Look, count, cut, pad, seconds};
+use crate::render::style::{Look, count, cut, cut_name, pad, seconds};
 use pipe_runtime::Store;
 use pipe_runtime::shown::bytes;
+use pipe_runtime::store::{Entry, Leaving, Pin, Why};
+use serde_json::json;
 use std::path::Path;
 
 /// Do `action` on the store at `folder`, else on the one of this folder.
@@ -17,29 +19,32 @@ pub(crate) fn store(action: &StoreAction, folder: Option<&Path>, look: &Look) ->
             .help("name one with `--store DIR`, or run this in the project's folder"));
     };
     match action {
-        StoreAction::Ls => list(&store, look),
+        StoreAction::Ls { json: true } => list_json(&store),
+        StoreAction::Ls { json: false } => list(&store, look),
         StoreAction::Verify => verify(&store, look),
-        StoreAction::Gc { budget } => clean(&mut store, budget),
+        StoreAction::Gc { budget, dry_run: true } => would_clean(&store, budget, look),
+        StoreAction::Gc { budget, dry_run: false } => clean(&mut store, budget),
+        StoreAction::Pin { result } => pin(&store, result),
+        StoreAction::Unpin { result } => unpin(&store, result),
     }
 }
 
 fn list(store: &Store, look: &Look) -> Outcome {
     let entries = store.list().map_err(failed)?;
-    let names: Vec<&str> =
-        entries.iter().map(|entry| entry.node.as_deref().unwrap_or(&entry.op)).collect();
-    let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(32);
-    let mut total = 0;
-    for (entry, name) in entries.iter().zip(&names) {
-        total += entry.bytes;
-        let key = entry.action_key.get(..8).unwrap_or(&entry.action_key);
+    let widest = widest(entries.iter().map(name_of));
+    for entry in &entries {
         println!(
-            "{key}  {}  {:>8}  {:>8}  {}",
-            pad(&cut(name, widest), widest),
+            "{}  {}  {:>9}  {:>14}  {:>7}  {:<6}  {}",
+            short(&entry.action_key),
+            pad(&cut_name(name_of(entry), widest), widest),
             bytes(entry.bytes),
-            seconds(entry.seconds),
-            cut(&entry.shown, look.width.saturating_sub(widest + 32)),
+            format!("{} again", seconds(entry.recompute)),
+            count(entry.hits.round() as usize, "hit"),
+            stays(entry),
+            cut(&entry.shown, look.width.saturating_sub(widest + 58)),
         );
     }
+    let total = store.select(None).map_err(failed)?.left;
     eprintln!(
         "{} in {}, {}",
         count(entries.len(), "result"),
@@ -47,6 +52,46 @@ fn list(store: &Store, look: &Look) -> Outcome {
         bytes(total)
     );
     Ok(exit::OK)
+}
+
+fn list_json(store: &Store) -> Outcome {
+    let each = |entry: Entry| {
+        json!({
+            "key": entry.action_key,
+            "node": entry.node,
+            "op": entry.op,
+            "bytes": entry.bytes,
+            "seconds": entry.seconds,
+            "recompute_seconds": entry.recompute,
+            "hits": entry.hits,
+            "pinned": entry.pinned,
+            "output": entry.output,
+            "shown": entry.shown,
+        })
+    };
+    let list: Vec<_> = store.list().map_err(failed)?.into_iter().map(each).collect();
+    println!("{:#}", json!(list));
+    Ok(exit::OK)
+}
+
+fn name_of(entry: &Entry) -> &str {
+    entry.node.as_deref().unwrap_or(&entry.op)
+}
+
+fn widest<'n>(names: impl Iterator<Item = &'n str>) -> usize {
+    names.map(|name| name.chars().count()).max().unwrap_or(0).min(32)
+}
+
+fn short(key: &str) -> &str {
+    key.get(..8).unwrap_or(key)
+}
+
+fn stays(entry: &Entry) -> &'static str {
+    match (entry.pinned, entry.output) {
+        (true, _) => "pinned",
+        (false, true) => "output",
+        (false, false) => "",
+    }
 }
 
 fn verify(store: &Store, look: &Look) -> Outcome {
@@ -80,20 +125,112 @@ fn verify(store: &Store, look: &Look) -> Outcome {
 }
 
 fn clean(store: &mut Store, budget: &str) -> Outcome {
-    let Some(limit) = size(budget) else {
-        return Err(
-            Failure::usage(format!("`{budget}` is not a size")).help("write it as 500MB or 20GiB")
-        );
-    };
+    let limit = limit(budget)?;
     let done = store.clean(Some(limit)).map_err(failed)?;
     eprintln!(
         "removed {} and {}, {} freed, {} left",
-        count(done.results, "result"),
+        count(done.leaving.len(), "result"),
         count(done.blobs, "blob"),
         bytes(done.freed),
         bytes(done.left),
     );
+    tell_excess(done.left, limit);
     Ok(exit::OK)
+}
+
+fn would_clean(store: &Store, budget: &str, look: &Look) -> Outcome {
+    let limit = limit(budget)?;
+    let selection = store.select(Some(limit)).map_err(failed)?;
+    let name = |leaving: &Leaving| leaving.node.clone().unwrap_or_else(|| leaving.op.clone());
+    let names: Vec<String> = selection.leaving.iter().map(name).collect();
+    let widest = widest(names.iter().map(String::as_str));
+    for (leaving, name) in selection.leaving.iter().zip(&names) {
+        println!(
+            "{}  {}  {:>9}  {}",
+            short(&leaving.action_key),
+            pad(&cut_name(name, widest), widest),
+            bytes(leaving.bytes),
+            cut(&why(&leaving.why), look.width.saturating_sub(widest + 23)),
+        );
+    }
+    eprintln!(
+        "would remove {}, {} would be left; nothing was removed",
+        count(selection.leaving.len(), "result"),
+        bytes(selection.left)
+    );
+    tell_excess(selection.left, limit);
+    Ok(exit::OK)
+}
+
+fn why(why: &Why) -> String {
+    match why {
+        Why::Lost => "its content is missing".to_owned(),
+        Why::TooLarge => "larger than the whole budget".to_owned(),
+        Why::LeastValue { recompute, reuse } => format!(
+            "least value per byte: {} to compute again, {reuse:.1} uses expected",
+            seconds(*recompute)
+        ),
+    }
+}
+
+fn tell_excess(left: u64, limit: u64) {
+    if left > limit {
+        eprintln!(
+            "that is {} more than the budget: pinned results and those that outputs come from stay",
+            bytes(left - limit)
+        );
+    }
+}
+
+fn limit(budget: &str) -> Result<u64, Failure> {
+    size(budget).ok_or_else(|| {
+        Failure::usage(format!("`{budget}` is not a size")).help("write it as 500MB or 20GiB")
+    })
+}
+
+fn pin(store: &Store, name: &str) -> Outcome {
+    let pin = meant(store, name)?;
+    let new = store.pin(&pin.action_key).map_err(failed)?;
+    eprintln!("{} {}", if new { "pinned" } else { "was pinned already:" }, called(&pin));
+    Ok(exit::OK)
+}
+
+fn unpin(store: &Store, name: &str) -> Outcome {
+    let pin = meant(store, name)?;
+    let was = store.unpin(&pin.action_key).map_err(failed)?;
+    eprintln!("{} {}", if was { "unpinned" } else { "was not pinned:" }, called(&pin));
+    Ok(exit::OK)
+}
+
+/// The one stored result that a name on the command line means.
+fn meant(store: &Store, name: &str) -> Result<Pin, Failure> {
+    let mut found = store.meant(name).map_err(failed)?;
+    match (found.pop(), found.is_empty()) {
+        (Some(pin), true) => Ok(pin),
+        (None, _) => Err(Failure::usage(format!("no stored result is called `{name}`")).help(
+            "`pipe store ls` lists them: give a key of its first column, or the name of a node",
+        )),
+        (Some(last), false) => {
+            found.push(last);
+            let each: Vec<String> = found.iter().take(4).map(called).collect();
+            Err(Failure::usage(format!(
+                "`{name}` may mean {} results: {}{}",
+                found.len(),
+                each.join(", "),
+                if found.len() > 4 { ", .." } else { "" }
+            ))
+            .help("give more letters of the key of the one that is meant"))
+        }
+    }
+}
+
+fn called(pin: &Pin) -> String {
+    let key = short(&pin.action_key);
+    match (&pin.node, &pin.file) {
+        (Some(node), Some(file)) => format!("{key} ({node} of {file})"),
+        (Some(node), None) => format!("{key} ({node})"),
+        (None, _) => key.to_owned(),
+    }
 }
 
 /// `20GiB` in bytes.

@@ -1,9 +1,11 @@
 //! What follows from news: results are recorded, consumers move on, failures are told or tried again.
 
+use super::expand::Expansion;
 use super::task::{Computed, LOST, Message, News};
-use super::{Engine, Running, State};
+use super::{Engine, Running, State, index};
 use crate::cancel::Urgency;
 use crate::events::{Event, NodeState};
+use crate::growing;
 use crate::keys;
 use crate::op::OpError;
 use crate::store::locks::Lock;
@@ -104,6 +106,8 @@ impl Engine<'_> {
                 plan_key,
                 run: self.run,
                 seconds: slot.seconds,
+                own_seconds: if growing::is_driver(&node) { 0.0 } else { slot.seconds },
+                parents: self.made_from(*at),
                 replace,
                 ..new_result(&node.op, action_key, result)
             });
@@ -116,6 +120,27 @@ impl Engine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Action keys of the stored results that a node's result is made from. A value that a driver has bound stands for what
+    /// the driver has read; a driver's own result is made from those of its elements as well.
+    pub(super) fn made_from(&self, at: usize) -> BTreeSet<String> {
+        let mut open: Vec<usize> = self.node(at).inputs().into_iter().map(index).collect();
+        open.extend(self.expansions.get(&at).into_iter().flat_map(Expansion::parts));
+        let mut seen: BTreeSet<usize> = open.iter().copied().collect();
+        let mut keys = BTreeSet::new();
+        while let Some(input) = open.pop() {
+            if self.is_given(input) {
+                for driver in self.owners.get(&input).into_iter().flatten() {
+                    let node = self.node(*driver);
+                    let read = node.inputs().into_iter().map(index);
+                    open.extend(read.filter(|next| seen.insert(*next)));
+                }
+            } else if !keys::repeats(&self.node(input)) {
+                keys.extend(self.slot(input).action_key.clone());
+            }
+        }
+        keys
     }
 
     fn done(&mut self, at: usize, result: Computed) -> Result<(), OpError> {
@@ -319,6 +344,8 @@ pub(super) fn new_result(op: &str, action_key: String, result: &Computed) -> New
         context: result.context.clone(),
         run: 0,
         seconds: 0.0,
+        own_seconds: 0.0,
+        parents: BTreeSet::new(),
         signatures: result.signatures.clone(),
         replace: false,
     }

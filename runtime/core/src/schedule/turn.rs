@@ -29,6 +29,8 @@ pub(super) struct Stray {
     key: Key,
     action_key: Option<String>,
     args: Option<Arc<Args>>,
+    /// Action keys of the results that it reads.
+    parents: BTreeSet<String>,
     /// The result is recorded when it comes, under the plan key too unless inputs of it compute anew each time.
     keep: bool,
     lasting: bool,
@@ -135,7 +137,9 @@ impl Engine<'_> {
         if let (Ok(result), Some(action_key), true) = (&*result, stray.action_key, stray.keep) {
             let plan_key = stray.lasting.then(|| stray.key.to_string());
             let row = new_result(&stray.op, action_key, result);
-            self.store.record(&[NewResult { plan_key, run: self.run, seconds, ..row }])?;
+            let (run, own_seconds, parents) = (self.run, seconds, stray.parents);
+            let row = NewResult { plan_key, run, seconds, own_seconds, parents, ..row };
+            self.store.record(&[row])?;
         }
         drop(self.let_go(stray.running));
         Ok(())
@@ -155,6 +159,7 @@ impl Engine<'_> {
                 key: node.key,
                 action_key: self.slot(at).action_key.clone(),
                 args: self.slot(at).args.clone(),
+                parents: self.made_from(at),
                 keep: !keys::repeats(&node),
                 lasting: !self.volatile.get(at).copied().unwrap_or(true),
                 running,

@@ -2,9 +2,8 @@
 
 use crate::op::OpError;
 use crate::store::locks::{self, Attempt};
-use crate::store::{Store, disk, remove_all, signature};
+use crate::store::{Leaving, Store, disk, remove_all};
 use crate::value::Value;
-use rusqlite::params;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -53,10 +52,10 @@ impl Verified {
 }
 
 /// What cleaning did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cleaned {
-    /// Results removed.
-    pub results: usize,
+    /// Results removed, in this order.
+    pub leaving: Vec<Leaving>,
     /// Blobs removed.
     pub blobs: usize,
     /// Bytes freed.
@@ -80,6 +79,14 @@ pub struct Entry {
     pub bytes: u64,
     /// How long it took.
     pub seconds: f64,
+    /// Seconds to compute it again, with what would have to run for it because it is not stored.
+    pub recompute: f64,
+    /// How often it was found, the more the later.
+    pub hits: f64,
+    /// Never evicted: somebody has pinned it.
+    pub pinned: bool,
+    /// Never evicted: an output comes from it.
+    pub output: bool,
     /// When it was computed, nanoseconds since 1970.
     pub created: i64,
     /// When it was last of use.
@@ -137,8 +144,9 @@ impl Store {
         Ok(())
     }
 
-    /// Remove what killed processes left, stale checkpoints and, when there is a budget in bytes, the
-    /// results that were of use least recently. Results that outputs were made from stay.
+    /// Remove what killed processes left, stale checkpoints, records whose content is missing and, when there is a budget in
+    /// bytes, the results that are worth least per byte until the others fit. Pinned results and those that outputs come
+    /// from stay, even when they alone are more than the budget.
     ///
     /// # Errors
     /// When a run uses the store now, or the disk fails.
@@ -171,14 +179,13 @@ impl Store {
             }
         }
         self.remove_stale_checkpoints()?;
-        if let Some(budget) = budget {
-            done.results = self.evict(budget)?;
-        }
+        done.leaving = self.evict(budget)?;
         self.remove_unknown_blobs(&mut done)?;
         self.db
             .execute(
                 "DELETE FROM runs WHERE state <> 'running' AND run NOT IN
-                 (SELECT run FROM runs ORDER BY run DESC LIMIT ?)",
+                 (SELECT run FROM runs ORDER BY run DESC LIMIT ?)
+                 AND run NOT IN (SELECT run FROM programs)",
                 [RUNS],
             )
             .and_then(|_| {
@@ -193,7 +200,10 @@ impl Store {
                     [],
                 )
             })
-            .and_then(|_| self.db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);"))
+            .map_err(|error| self.sql(error))?;
+        self.forget_costs()?;
+        self.db
+            .execute_batch("PRAGMA wal_checkpoint(TRUNCATE);")
             .map_err(|error| self.sql(error))?;
         Ok(done)
     }
@@ -215,31 +225,10 @@ impl Store {
         Ok(())
     }
 
-    /// Remove records, least recently used first, until the blobs that the rest needs fit the budget.
-    fn evict(&self, budget: u64) -> Result<usize, OpError> {
-        let order: Vec<(String, String)> = self.pairs(
-            "SELECT action_key, op FROM results r WHERE EXISTS
-               (SELECT 1 FROM result_blobs b WHERE b.action_key = r.action_key) AND NOT EXISTS
-               (SELECT 1 FROM result_blobs b JOIN outputs o ON o.digest = b.digest
-                WHERE b.action_key = r.action_key)
-             ORDER BY used, action_key",
-        )?;
-        let mut removed = 0;
-        for (action_key, _) in order {
-            if self.needed()? <= budget {
-                break;
-            }
-            self.forget(&action_key)?;
-            removed += 1;
-        }
-        Ok(removed)
-    }
-
-    fn needed(&self) -> Result<u64, OpError> {
-        let total = self.number(
-            "SELECT coalesce(sum(bytes), 0) FROM blobs WHERE digest IN (SELECT digest FROM result_blobs)",
-        )?;
-        Ok(total as u64)
+    fn evict(&mut self, budget: Option<u64>) -> Result<Vec<Leaving>, OpError> {
+        let selection = self.select(budget)?;
+        self.let_go(&selection)?;
+        Ok(selection.leaving)
     }
 
     fn remove_unknown_blobs(&self, done: &mut Cleaned) -> Result<(), OpError> {
@@ -265,43 +254,38 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub fn list(&self) -> Result<Vec<Entry>, OpError> {
+        let facts = self.facts()?;
         let mut query = self
             .db
             .prepare(
                 "SELECT r.action_key, r.op, r.value, r.seconds, r.created, r.used,
                    (SELECT name FROM nodes n WHERE n.action_key = r.action_key ORDER BY run DESC LIMIT 1),
-                   (SELECT coalesce(sum(bytes), 0) FROM blobs WHERE digest IN
-                     (SELECT digest FROM result_blobs b WHERE b.action_key = r.action_key))
+                   EXISTS (SELECT 1 FROM pins p WHERE p.action_key = r.action_key)
                  FROM results r ORDER BY r.used DESC, r.action_key",
             )
             .map_err(|error| self.sql(error))?;
         let rows = query.query_map([], |row| {
             let value: Option<String> = row.get(2)?;
             let value = value.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+            let (action_key, pinned): (String, bool) = (row.get(0)?, row.get(7)?);
+            let at = facts.find(&action_key);
+            let shelf = &facts.shelf;
             Ok(Entry {
-                action_key: row.get(0)?,
+                bytes: at.map_or(0, |at| shelf.bytes(at)),
+                recompute: at.map_or(0.0, |at| shelf.recompute(at)),
+                hits: at.map_or(0.0, |at| shelf.hits(at)),
+                output: at.and_then(|at| shelf.item(at)).is_some_and(|item| item.kept) && !pinned,
+                pinned,
+                action_key,
                 op: row.get(1)?,
                 node: row.get(6)?,
                 shown: value.map_or_else(|| "a large value".to_owned(), |value| value.describe()),
-                bytes: row.get::<_, i64>(7)?.unsigned_abs(),
                 seconds: row.get(3)?,
                 created: row.get(4)?,
                 used: row.get(5)?,
             })
         });
         rows.and_then(Iterator::collect).map_err(|error| self.sql(error))
-    }
-
-    /// Give the results with these action keys an earlier time of use; for tests of cleaning.
-    #[doc(hidden)]
-    pub fn age(&self, action_key: &str, nanos: i64) -> Result<(), OpError> {
-        self.db
-            .execute(
-                "UPDATE results SET used = ?2 WHERE action_key = ?1",
-                params![action_key, signature::now() - nanos],
-            )
-            .map_err(|error| self.sql(error))?;
-        Ok(())
     }
 
     fn number(&self, query: &str) -> Result<usize, OpError> {
@@ -326,7 +310,7 @@ impl Store {
     }
 }
 
-fn size(path: &Path) -> u64 {
+pub(super) fn size(path: &Path) -> u64 {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_dir() => {
             let entries = path.read_dir().map(Iterator::flatten);

@@ -6,10 +6,12 @@
 
 mod about;
 mod blobs;
+mod budget;
 mod care;
 mod files;
 mod inspect;
 pub mod locks;
+mod pins;
 mod place;
 mod records;
 mod runs;
@@ -18,10 +20,12 @@ pub mod signature;
 pub use about::{About, Changes, Git, MachineAbout, RootRow, Roots};
 pub use blobs::Blobs;
 pub(crate) use blobs::remove_all;
+pub use budget::{Leaving, Selection, Why};
 pub use care::{Cleaned, Entry, Fault, Verified};
 pub use files::FileDigests;
 pub(crate) use files::settled;
 pub use inspect::{FileRead, NodeSeen, RunSeen};
+pub use pins::Pin;
 pub use place::{place, refuse_network};
 pub use records::{NewResult, Recorded, StoredResult};
 pub use runs::{LastNode, NodeRow, OutputRow, RunEnd, RunRow};
@@ -35,7 +39,8 @@ use std::time::Duration;
 
 /// Each format of the database as what it adds to the one before: a new store gets all of them, an older one those that
 /// it lacks when it is opened. A format that was released is never edited.
-const FORMATS: [&str; 2] = [include_str!("schema.sql"), include_str!("format2.sql")];
+const FORMATS: [&str; 3] =
+    [include_str!("schema.sql"), include_str!("format2.sql"), include_str!("format3.sql")];
 
 /// Format of the database that this version reads and writes; those before it are brought up to it.
 pub const FORMAT: i64 = FORMATS.len() as i64;

@@ -4,7 +4,7 @@ use crate::op::OpError;
 use crate::store::{Store, signature};
 use crate::value::{Artifact, Value};
 use rusqlite::{OptionalExtension, Transaction, params};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Values of this many bytes of JSON and more lie in a blob.
 const INLINE: usize = 4096;
@@ -45,6 +45,10 @@ pub struct NewResult {
     pub run: i64,
     /// How long it took.
     pub seconds: f64,
+    /// Seconds of its producer alone: nothing for a driver, whose time is that of its elements.
+    pub own_seconds: f64,
+    /// Action keys of the results that it was made from.
+    pub parents: BTreeSet<String>,
     /// Signatures of the blobs that were adopted for it, by digest.
     pub signatures: BTreeMap<String, String>,
     /// Take the place of an earlier result under the same key.
@@ -273,6 +277,7 @@ fn insert(
             now
         ],
     )?;
+    super::budget::write_cost(write, result)?;
     let mut blobs = BTreeMap::new();
     if let Some(((digest, signature), bytes)) = blob {
         blobs.insert(digest, (bytes as u64, Some(signature)));

@@ -2,7 +2,7 @@
 
 use crate::op::OpError;
 use crate::store::about::{self, About, Roots};
-use crate::store::{Store, signature};
+use crate::store::{Store, budget, signature};
 use pipe_compiler::key::KeyFields;
 use pipe_compiler::plan::FileArg;
 use rusqlite::{OptionalExtension, Row, TransactionBehavior, params};
@@ -186,6 +186,7 @@ impl Store {
                 .and_then(|mut update| update.execute(params![action_key, now]))
                 .map_err(fail)?;
         }
+        budget::count_uses(&write, run, used).map_err(fail)?;
         write
             .execute(
                 "UPDATE runs SET state = ?2, seconds = ?3, ran = ?4, cached = ?5, failed = ?6,
