@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import eviction
 import language
 import lsp
 import plan
@@ -22,7 +23,15 @@ import rows
 import training
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SUITES = {"language": language, "lsp": lsp, "plan": plan, "rows": rows, "rerun": rerun, "training": training}
+SUITES = {
+    "language": language,
+    "lsp": lsp,
+    "plan": plan,
+    "rows": rows,
+    "rerun": rerun,
+    "eviction": eviction,
+    "training": training,
+}
 
 
 class Bench:
@@ -34,6 +43,7 @@ class Bench:
         self.target = ROOT / "target" / "release"
         self.pipe = self.target / "pipe"
         self.missing = []
+        self.said = []
 
     def command(self, argv, cwd=None, expect=0):
         """Run to the end: (seconds, peak resident bytes, stdout)."""
@@ -54,6 +64,10 @@ class Bench:
         runs = [self.command(argv, cwd, expect)[:2] for _ in range(times)]
         seconds = [run[0] for run in runs]
         return statistics.median(seconds), min(seconds), max(seconds), max(run[1] for run in runs)
+
+    def say(self, sentence):
+        """Something that has to be known to read the figures."""
+        self.said.append(sentence)
 
     def not_shown(self, sentence):
         """Something that this run could not show, for the report."""
@@ -77,12 +91,17 @@ def circumstances():
     return f"{datetime.date.today().isoformat()}, {machine()}, rustc {rustc[1]}, profile `release`."
 
 
-def section(name, rows, missing):
-    """One section of spec/benchmarks.md."""
-    lines = [f"## {name}", "", circumstances(), "", "| what | measured | spread | goal |", "|---|---|---|---|"]
-    lines += [f"| {row[0]} | {row[1]} | {row[2]} | {row[3]} |" for row in rows]
+def section(name, suite, bench):
+    """One section of spec/benchmarks.md. A suite may have columns of its own, and may have timed nothing."""
+    rows = suite.run(bench)
+    header = getattr(suite, "HEADER", ("what", "measured", "spread", "goal"))
+    timed = getattr(suite, "TIMED", True)
+    lines = [f"## {name}", "", circumstances() if timed else "Replayed and counted: the same on every machine.", ""]
+    lines += [f"| {' | '.join(header)} |", "|---" * len(header) + "|"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    lines += [""] + [f"* {sentence}" for sentence in bench.said] if bench.said else []
     lines += ["", f"Again: `make bench ONLY={name}`. Not shown:", ""]
-    lines += [f"* {sentence}" for sentence in missing] or ["* Nothing was left out."]
+    lines += [f"* {sentence}" for sentence in bench.missing] or ["* Nothing was left out."]
     return "\n".join(lines) + "\n"
 
 
@@ -110,7 +129,7 @@ def main():
         if only in (None, name):
             print(f"bench: {name}", file=sys.stderr, flush=True)
             bench = Bench(folder)
-            sections[name] = section(name, suite.run(bench), bench.missing)
+            sections[name] = section(name, suite, bench)
             print(sections[name], flush=True)
     texts = [sections[name] for name in SUITES if name in sections]
     path.write_text("\n".join([HEAD, *texts]), encoding="utf-8")

@@ -94,8 +94,8 @@ PRETRAIN = [
     (same, {"lr": "2e-3"}),
     # The report.
     (swap('title: "A small decoder"', 'title: "A decoder"'), {}),
-    (swap('smoothing: "kneser_ney"', 'smoothing: "add_one"'), {}),
-    (swap('smoothing: "add_one"', 'smoothing: "kneser_ney"'), {}),
+    (swap("scores: { decoder: decoder, bigram: bigram }", "scores: { decoder: decoder }"), {}),
+    (swap("scores: { decoder: decoder }", "scores: { decoder: decoder, bigram: bigram }"), {}),
     # The schedule, and more of the same.
     (swap("warmup: 50", "warmup: 20"), {}),
     (swap("warmup: 20", "warmup: 100"), {}),

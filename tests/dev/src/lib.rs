@@ -3,6 +3,7 @@
 //! `cargo dev gen` writes them; a test of `pipe-tests` fails when they are stale.
 
 pub mod fuzz;
+mod week;
 
 use pipe_compiler::{Code, Signature};
 use std::fmt::Write;
@@ -28,6 +29,7 @@ const STAGES: [(&str, &str); 11] = [
 #[must_use]
 pub fn files() -> Vec<(&'static str, String)> {
     let mut files = vec![("spec/errors.md", errors()), ("spec/stdlib.md", library())];
+    files.push(("tests/bench/traces/week.jsonl", week::week()));
     files.extend(pipe_grammar::editors::files());
     files
 }
