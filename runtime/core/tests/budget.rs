@@ -315,3 +315,34 @@ fn the_parents_of_a_result_are_what_it_read() {
         .unwrap();
     assert_eq!(parents, text.action_key);
 }
+
+#[test]
+fn cleaning_between_runs_changes_no_output() {
+    let mut seed = 7_u64;
+    let mut below = |most: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % most
+    };
+    for _ in 0..6 {
+        let (place, counter) = (Place::new(), Counter::default());
+        let registry = registry(&counter);
+        for _ in 0..8 {
+            let sizes: Vec<usize> = (0..3).map(|_| [100, 1000, 5000][below(3) as usize]).collect();
+            let kept = [50, 2000][below(2) as usize];
+            assert_eq!(place.run(&texts(&sizes, Some(kept)).0, &registry).summary.failed, 0);
+            for (at, size) in sizes.iter().enumerate() {
+                let file = place.out().join(format!("length{at}.json"));
+                assert_eq!(fs::read_to_string(file).unwrap().trim(), size.to_string());
+            }
+            let whole = fs::read_to_string(place.out().join("kept.txt")).unwrap();
+            assert_eq!(whole, "z".repeat(kept));
+            let budget = below(8000);
+            let mut store = place.store();
+            let left = store.clean(Some(budget)).unwrap().left;
+            assert!(left <= budget || left == kept as u64, "{left} under {budget}");
+            assert_eq!(store.select(Some(budget)).unwrap().leaving, []);
+            let found = store.verify().unwrap();
+            assert!(found.is_clean() && found.orphans.is_empty(), "{found:?}");
+        }
+    }
+}
