@@ -75,6 +75,17 @@ Give each a name:
   let made = exec([\"wc\", \"-l\", \"inputs/rows.csv\"], inputs: { rows: \"rows.csv\" })",
     ),
     page(
+        "types::exec_image",
+        "an image that is not named by its digest",
+        "A tag such as `python:3.12` may mean another image tomorrow, and a result that was stored under it would be taken
+for that of the new one.
+
+  let made = exec([\"python3\", \"--version\"], image: \"python:3.12\")
+
+Name the image by its digest, `NAME@sha256:` and 64 digits, as `docker inspect --format '{{index .RepoDigests 0}}' IMAGE`
+prints it.",
+    ),
+    page(
         "types::exec_path",
         "an output outside the folder that a program runs in",
         "A program runs in a folder of its own, and its outputs are taken from there.

@@ -125,7 +125,7 @@ impl<'a> Evaluator<'a> {
             all_threads: native.all_threads,
             heavy: native.heavy,
             streamable: native.streamable,
-            effect: native.effect,
+            effect: native.effect || writes_nothing(&native, &call),
             batch: batch_of(&native).map(Shared::from),
             estimate,
             frame: self.frame.number,
@@ -479,4 +479,13 @@ pub(crate) fn table_columns(ty: &Type) -> Option<Vec<Column>> {
         Some(Column { name: name.to_string(), ty, optional })
     });
     columns.collect()
+}
+
+/// An external program without outputs is run for what it does, so it runs each time.
+fn writes_nothing(native: &Native, call: &NativeCall<'_>) -> bool {
+    let nothing = |given: &Given<'_>| match &given.value.ty {
+        Type::Record(record) => record.fields.is_empty(),
+        _ => false,
+    };
+    native.types.as_deref() == Some("exec") && call.values.get("outputs").is_some_and(nothing)
 }

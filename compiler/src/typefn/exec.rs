@@ -8,6 +8,7 @@ use pipe_grammar::Problem;
 pub(super) fn result<'a>(evaluator: &mut Evaluator<'a>, call: &mut NativeCall<'a>) -> Option<Type> {
     check_inputs(evaluator, call)?;
     check_env(evaluator, call)?;
+    check_image(evaluator, call)?;
     let file = call.native.result.clone();
     let given = call.values.get("outputs")?.clone();
     let Type::Record(record) = &given.value.ty else {
@@ -77,6 +78,24 @@ fn check_env<'a>(evaluator: &mut Evaluator<'a>, call: &NativeCall<'a>) -> Option
         ty => ty.is_error(),
     };
     if texts { Some(()) } else { wrong(evaluator, &given, "env", "`{ LANG: \"C\" }`") }
+}
+
+/// An image is named by its digest: a tag may be another image tomorrow.
+fn check_image<'a>(evaluator: &mut Evaluator<'a>, call: &NativeCall<'a>) -> Option<()> {
+    let given = call.values.get("image")?.clone();
+    let Some(name) = given.value.text() else { return Some(()) };
+    let digest = name.split_once("@sha256:").map(|(_, digest)| digest);
+    let whole = |digest: &str| digest.len() == 64 && digest.bytes().all(|c| c.is_ascii_hexdigit());
+    if digest.is_some_and(whole) {
+        return Some(());
+    }
+    let message = format!("`{name}` may be another image tomorrow");
+    evaluator.report(
+        Problem::error("types::exec_image", given.span, message)
+            .label("this names no digest")
+            .help("name the image by its digest: `docker inspect --format '{{index .RepoDigests 0}}' IMAGE` prints `NAME@sha256:...`"),
+    );
+    None
 }
 
 fn wrong<'a, T>(

@@ -111,6 +111,12 @@ pub(crate) enum Command {
         /// Run every node, also those whose results are in the store.
         #[arg(long)]
         fresh: bool,
+        /// Run this node although its result is in the store; may be given several times.
+        #[arg(long, value_name = "NODE")]
+        force: Vec<String>,
+        /// Run so many nodes again whose results are in the store, and compare; other ones each time.
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        verify: usize,
     },
     /// Run a program, and again what a change concerns as soon as it is saved.
     Watch {
@@ -329,6 +335,12 @@ pub(crate) enum StoreAction {
     },
     /// Never remove a result.
     Pin {
+        /// Its key as `ls` shows it, or the name of its node.
+        #[arg(value_name = "KEY|NODE")]
+        result: String,
+    },
+    /// Remove a result that turned out to be bad: the next run computes it anew.
+    Forget {
         /// Its key as `ls` shows it, or the name of its node.
         #[arg(value_name = "KEY|NODE")]
         result: String,

@@ -99,11 +99,13 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Graph { program, svg, dot } => {
             commands::graph::graph(program, svg.as_deref(), *dot, &err)
         }
-        Command::Run { program, events, out: folder, fresh } => {
+        Command::Run { program, events, out: folder, fresh, force, verify } => {
             let flags = commands::run::Flags {
                 events: events.as_deref(),
                 out: folder.as_ref(),
                 fresh: *fresh,
+                force,
+                verify: *verify,
             };
             commands::run::run(program, &flags, &err)
         }

@@ -16,6 +16,8 @@ use std::time::Duration;
 
 /// How often a running program's cancel flag is looked at.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long a program may take to end once it is asked to.
+const GRACE: Duration = Duration::from_secs(2);
 /// Bytes of standard error that a failure quotes.
 const QUOTED: u64 = 2000;
 
@@ -66,13 +68,22 @@ impl Op for Exec {
                 fs::create_dir_all(parent).map_err(|error| cannot("make", parent, &error))?;
             }
         }
-        let mut command = Command::new(find(program)?);
-        command.args(rest).current_dir(&folder).env_clear().stdin(Stdio::null()).process_group(0);
-        if let Some(env) = args.optional_record("env")? {
-            for name in env.names() {
-                command.env(name, env.str(name)?);
+        let env = match args.optional_record("env")? {
+            Some(env) => {
+                let one = |name: &str| Ok((name.to_owned(), env.str(name)?.to_owned()));
+                env.names().into_iter().map(one).collect::<Result<BTreeMap<_, _>, OpError>>()?
             }
-        }
+            None => BTreeMap::new(),
+        };
+        let mut command = match args.optional_str("image")? {
+            Some(image) => contained(image, &argv, &env, &folder)?,
+            None => {
+                let mut command = Command::new(find(program)?);
+                command.args(rest).current_dir(&folder).env_clear().envs(&env);
+                command
+            }
+        };
+        command.stdin(Stdio::null()).process_group(0);
         let (said, complained) = (folder.join(".stdout"), folder.join(".stderr"));
         let open = |path: &Path| {
             File::create(path).map(Stdio::from).map_err(|error| cannot("write", path, &error))
@@ -95,6 +106,47 @@ impl Op for Exec {
             .collect::<Result<BTreeMap<_, _>, OpError>>()
             .map(Value::Record)
     }
+}
+
+/// Programs that run containers, the first that is there.
+const RUNTIMES: [&str; 2] = ["podman", "docker"];
+
+/// What the client of a container runtime needs of our environment to find its service and its settings.
+const CLIENT: [&str; 5] = ["PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "CONTAINER_HOST"];
+
+/// The command that runs a program in a container: with the folder as the only place that it shares, as the user who
+/// runs `pipe`, without a network. The image has to be there.
+fn contained(
+    image: &str,
+    argv: &[&str],
+    env: &BTreeMap<String, String>,
+    folder: &Path,
+) -> Result<Command, OpError> {
+    use std::os::unix::fs::MetadataExt;
+    let found = RUNTIMES.iter().find_map(|name| find(name).ok().map(|path| (*name, path)));
+    let Some((name, runtime)) = found else {
+        let message = format!("{image} needs a container runtime, and there is none.");
+        return Err(OpError::new("run::exec_start", message)
+            .help("Install podman or docker, or leave `image` out."));
+    };
+    let owner = fs::metadata(folder).map_err(|error| cannot("read", folder, &error))?;
+    let mut command = Command::new(runtime);
+    command.env_clear();
+    for name in CLIENT {
+        command.envs(std::env::var_os(name).map(|value| (name, value)));
+    }
+    command.args(["run", "--rm", "--init", "--pull=never", "--network=none"]);
+    command.arg(format!("--volume={}:/work", folder.display())).arg("--workdir=/work");
+    // Podman maps the user who runs it by itself.
+    match name {
+        "podman" => command.arg("--userns=keep-id"),
+        _ => command.arg(format!("--user={}:{}", owner.uid(), owner.gid())),
+    };
+    for (name, value) in env {
+        command.arg(format!("--env={name}={value}"));
+    }
+    command.arg(image).args(argv);
+    Ok(command)
 }
 
 /// The program's path: as it is with a `/` in it (relative to the folder it runs in), else looked up in `PATH`.
@@ -181,14 +233,26 @@ fn wait(mut child: Child, context: &dyn Context) -> Result<ExitStatus, OpError> 
             return Ok(status);
         }
         if context.cancelled() {
-            let group = format!("-{}", child.id());
-            let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
-            let _ = child.kill();
-            let _ = child.wait();
+            end(&mut child);
             return Err(OpError::cancelled());
         }
         std::thread::sleep(LOOK);
     }
+}
+
+/// End a program and all that it has started: it is asked first, so that it can put things in order.
+fn end(child: &mut Child) {
+    let group = format!("-{}", child.id());
+    let signal = |name: &str| Command::new("kill").args([name, "--", &group]).status();
+    let _ = signal("-TERM");
+    let until = std::time::Instant::now() + GRACE;
+    while child.try_wait().is_ok_and(|ended| ended.is_none()) && std::time::Instant::now() < until {
+        std::thread::sleep(LOOK);
+    }
+    // What it has started may have outlived it.
+    let _ = signal("-KILL");
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 fn failure(program: &str, status: ExitStatus, complained: &Path) -> OpError {

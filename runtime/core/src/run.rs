@@ -25,6 +25,10 @@ pub struct RunOptions {
     pub machine: Machine,
     /// Look nothing up: compute everything again.
     pub fresh: bool,
+    /// Nodes to compute again, by name, although their results are stored.
+    pub force: BTreeSet<String>,
+    /// How many nodes with stored results to compute again and compare with what is stored.
+    pub verify: usize,
     /// Stops the run from outside.
     pub cancel: Cancel,
     /// The worker program `pipe-torch`, when it was found.
@@ -45,6 +49,8 @@ impl RunOptions {
             out: out.into(),
             machine: Machine::default(),
             fresh: false,
+            force: BTreeSet::new(),
+            verify: 0,
             cancel: Cancel::new(),
             worker: None,
             deterministic: false,

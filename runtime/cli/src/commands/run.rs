@@ -10,9 +10,10 @@ use crate::session::{Session, worker_program};
 use crate::{about, git, ops, signals};
 use pipe_compiler::Compiled;
 use pipe_compiler::explain::bodies;
-use pipe_compiler::plan::Node;
+use pipe_compiler::plan::{Node, Plan};
 use pipe_runtime::op::OpError;
 use pipe_runtime::{RunOptions, Store};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Columns that the label of an element may take: `[host=web-1]`.
@@ -26,6 +27,10 @@ pub(crate) struct Flags<'a> {
     pub(crate) out: Option<&'a PathBuf>,
     /// `--fresh`.
     pub(crate) fresh: bool,
+    /// `--force`.
+    pub(crate) force: &'a [String],
+    /// `--verify`.
+    pub(crate) verify: usize,
 }
 
 /// Run the program.
@@ -46,6 +51,8 @@ pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outc
     let mut events = flags.events.map(EventsFile::create).transpose()?;
     let options = RunOptions {
         fresh: flags.fresh,
+        force: forced(&plan, flags.force)?,
+        verify: flags.verify,
         worker: worker_program(),
         about: about::gather(&compiled.sources),
         ..RunOptions::new(&session.project.out)
@@ -81,6 +88,19 @@ pub(crate) fn run(program: &ProgramArgs, flags: &Flags<'_>, look: &Look) -> Outc
     }
     events.map_or(Ok(()), EventsFile::close)?;
     Ok(summary.exit_code())
+}
+
+/// The nodes that `--force` names.
+fn forced(plan: &Plan, names: &[String]) -> Result<BTreeSet<String>, Failure> {
+    for name in names {
+        // An element of a driver is known when the driver has made it.
+        let known =
+            |node: &Node| node.name == *name || name.starts_with(&format!("{}[", node.name));
+        if !plan.nodes.iter().any(known) {
+            return Err(super::why::no_node(plan, name));
+        }
+    }
+    Ok(names.iter().cloned().collect())
 }
 
 /// Show the problems of a compilation on stderr.

@@ -26,6 +26,7 @@ pub(crate) fn store(action: &StoreAction, folder: Option<&Path>, look: &Look) ->
         StoreAction::Gc { budget, dry_run: false } => clean(&mut store, budget),
         StoreAction::Pin { result } => pin(&store, result),
         StoreAction::Unpin { result } => unpin(&store, result),
+        StoreAction::Forget { result } => forget(&store, result),
     }
 }
 
@@ -192,6 +193,13 @@ fn pin(store: &Store, name: &str) -> Outcome {
     let pin = meant(store, name)?;
     let new = store.pin(&pin.action_key).map_err(failed)?;
     eprintln!("{} {}", if new { "pinned" } else { "was pinned already:" }, called(&pin));
+    Ok(exit::OK)
+}
+
+fn forget(store: &Store, name: &str) -> Outcome {
+    let pin = meant(store, name)?;
+    store.forget(&pin.action_key).map_err(failed)?;
+    eprintln!("forgotten {}", called(&pin));
     Ok(exit::OK)
 }
 

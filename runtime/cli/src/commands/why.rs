@@ -120,7 +120,8 @@ fn changes(changes: &[FieldChange], indent: &str, look: &Look) {
     }
 }
 
-fn no_node(plan: &Plan, name: &str) -> Failure {
+/// A name that no node has.
+pub(crate) fn no_node(plan: &Plan, name: &str) -> Failure {
     let names: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
     let failure = Failure::usage(format!("the plan has no node `{name}`"));
     match did_you_mean(name, names.iter().copied()) {

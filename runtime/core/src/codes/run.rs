@@ -28,6 +28,18 @@ what such rows get:
   rows |> data.derive(rest: row => if row.wanted == 0 { 0 } else { row.seen % row.wanted })",
     ),
     page(
+        "run::not_reproduced",
+        "a step that gives another result than before",
+        "`--verify` computes steps again whose results are stored, and this one gave something else although its key is the
+same: its op, arguments and inputs. So it takes something from elsewhere: the time, random numbers, the order of a folder,
+files that are not declared. An op that promises a tolerance may differ within it on another device.
+
+  let made = exec([\"sh\", \"-c\", \"date > now.txt\"], outputs: { now: \"now.txt\" })
+
+What is stored stays. Declare what the step depends on, or write `@cache(off)` above it, so that nobody relies on a stored
+result.",
+    ),
+    page(
         "run::exec_failed",
         "an external program that failed",
         "The program ended with another exit code than 0, or by a signal. The message shows the end of what it said on

@@ -15,7 +15,7 @@ impl Engine<'_> {
         let roots = keys::root_inputs(self.nodes.plan).into_iter().map(index);
         let nodes = self.nodes.plan.nodes.iter().enumerate();
         let repeating = nodes.filter(|(_, node)| keys::repeats(node)).map(|(at, _)| at);
-        let mut wanted: BTreeSet<usize> = roots.chain(repeating).collect();
+        let mut wanted: BTreeSet<usize> = roots.chain(repeating).chain(self.asked_for()).collect();
         for (at, expansion) in &self.expansions {
             if matches!(self.slot(*at).state, State::Expanding) {
                 wanted.extend(expansion.open());

@@ -211,9 +211,13 @@ impl Engine<'_> {
         slot.started = true;
         slot.resumed = resumed;
         let node = self.node(at);
-        let (fresh, lost) = (self.options.fresh, self.slot(at).lost);
-        let why = crate::states::why_runs(self.store, &self.nodes, &node, fresh, lost)
-            .unwrap_or_default();
+        let why = match self.asked_again(at) {
+            Some(why) => why.to_owned(),
+            None => {
+                let lost = self.slot(at).lost;
+                crate::states::why_runs(self.store, &self.nodes, &node, lost).unwrap_or_default()
+            }
+        };
         self.tell(Event::NodeStarted {
             node: node.name.clone(),
             op: node.op.clone(),

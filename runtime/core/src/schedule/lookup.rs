@@ -12,7 +12,7 @@ use std::sync::Arc;
 impl Engine<'_> {
     /// Take the node's result from the store if its plan key leads to one.
     pub(super) fn find_by_plan_key(&mut self, at: usize) -> Result<bool, OpError> {
-        if self.options.fresh || self.volatile.get(at).copied().unwrap_or(true) {
+        if self.asked_again(at).is_some() || self.volatile.get(at).copied().unwrap_or(true) {
             return Ok(false);
         }
         match self.store.result_of_plan(&self.node(at).key.to_string())? {
@@ -67,7 +67,7 @@ impl Engine<'_> {
     /// Take the node's result from the store if its action key has one (early cut-off).
     pub(super) fn find_by_action_key(&mut self, at: usize) -> Result<bool, OpError> {
         let node = self.node(at);
-        if self.options.fresh || keys::repeats(&node) {
+        if self.asked_again(at).is_some() || keys::repeats(&node) {
             return Ok(false);
         }
         let Some(action_key) = self.slot(at).action_key.clone() else { return Ok(false) };

@@ -14,6 +14,7 @@ mod settle;
 pub(crate) mod task;
 mod torch;
 mod turn;
+mod verify;
 
 pub use resources::Machine;
 pub(crate) use turn::Carried;
@@ -220,6 +221,8 @@ pub(crate) struct Engine<'a> {
     scratch: PathBuf,
     metrics: Vec<(String, String, u64, f64)>,
     pub(crate) used: BTreeSet<String>,
+    /// Nodes of the plan that are computed again to compare what they give with what is stored.
+    verified: BTreeSet<usize>,
     /// Events of the first look at the store, told once the number of nodes to run is known.
     held: Option<Vec<Event>>,
     pub(crate) stopped: bool,
@@ -271,6 +274,7 @@ impl<'a> Engine<'a> {
             scratch: place.scratch.clone(),
             metrics: Vec::new(),
             used: BTreeSet::new(),
+            verified: BTreeSet::new(),
             held: Some(Vec::new()),
             stopped: false,
         }
@@ -278,6 +282,7 @@ impl<'a> Engine<'a> {
 
     /// Run until everything that is wanted is there or cannot be, or until another plan is wanted.
     pub(crate) fn drive(&mut self) -> Result<Driven, OpError> {
+        self.choose_verified()?;
         self.demand()?;
         self.announce();
         let driven = loop {

@@ -101,7 +101,10 @@ impl Engine<'_> {
             let Some(action_key) = slot.action_key.clone().filter(|_| keep) else { continue };
             let lasting = !self.volatile.get(*at).copied().unwrap_or(true);
             let plan_key = lasting.then(|| node.key.to_string());
-            let replace = self.options.fresh || slot.lost;
+            if self.is_verified(*at) {
+                continue;
+            }
+            let replace = self.asked_again(*at).is_some() || slot.lost;
             rows.push(NewResult {
                 plan_key,
                 run: self.run,
@@ -115,6 +118,7 @@ impl Engine<'_> {
         let recorded = if rows.is_empty() { Ok(()) } else { self.store.record(&rows) };
         for (at, result) in computed {
             match &recorded {
+                Ok(()) if self.is_verified(at) => self.compare(at, result)?,
                 Ok(()) => self.done(at, result)?,
                 Err(error) => self.fail(at, error.clone())?,
             }
@@ -143,11 +147,22 @@ impl Engine<'_> {
         keys
     }
 
-    fn done(&mut self, at: usize, result: Computed) -> Result<(), OpError> {
+    pub(super) fn done(&mut self, at: usize, result: Computed) -> Result<(), OpError> {
+        self.done_as(at, result, None)
+    }
+
+    /// The node has its result; `told` says something else of it than what it is.
+    pub(super) fn done_as(
+        &mut self,
+        at: usize,
+        result: Computed,
+        told: Option<String>,
+    ) -> Result<(), OpError> {
         let node = self.node(at);
         let last = self.store.last_node(&self.nodes.plan.file, &node.name, &node.op)?;
-        let unchanged = last.and_then(|last| last.digest).is_some_and(|last| last == result.digest);
-        let shown = result.value.describe();
+        let unchanged = told.is_none()
+            && last.and_then(|last| last.digest).is_some_and(|last| last == result.digest);
+        let shown = told.unwrap_or_else(|| result.value.describe());
         let slot = self.slot_mut(at);
         slot.value = Some(Arc::new(result.value));
         slot.digest = Some(result.digest);

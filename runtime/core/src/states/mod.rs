@@ -91,12 +91,8 @@ pub(crate) fn why_runs(
     store: &Store,
     nodes: &Growing<'_>,
     node: &Node,
-    fresh: bool,
     lost: bool,
 ) -> Result<String, OpError> {
-    if fresh {
-        return Ok("asked for with --fresh".to_owned());
-    }
     let last = store.last_node(&nodes.plan.file, &node.name, &node.op)?;
     Ok(Compared::new(nodes, node, last).text(node, lost, |_| false))
 }
