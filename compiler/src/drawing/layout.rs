@@ -469,8 +469,11 @@ impl Graph {
 mod tests {
     use super::*;
 
+    type Sizes = Vec<(f64, f64)>;
+    type Edges = Vec<(usize, usize)>;
+
     /// A graph of the kind that plans are: each box reads a few of the boxes before it, mostly near ones.
-    fn graph(seed: u64, count: usize) -> (Vec<(f64, f64)>, Vec<(usize, usize)>) {
+    fn graph(seed: u64, count: usize) -> (Sizes, Edges) {
         let mut state = seed.wrapping_mul(2).wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut next = |most: usize| {
             state = state

@@ -37,7 +37,7 @@ impl Built {
 
     fn first_to_leave(&mut self) -> usize {
         self.0.begin(0);
-        self.0.next().unwrap().0
+        self.0.victim().unwrap().0
     }
 }
 
@@ -159,7 +159,7 @@ fn defect_7_the_paper_scores_everything_again_for_each_that_leaves() {
         shelf.0.begin(0);
         let before = shelf.0.judged();
         for _ in 0..items / 2 {
-            let (at, score) = shelf.0.next().unwrap();
+            let (at, score) = shelf.0.victim().unwrap();
             shelf.0.evict(at, score);
         }
         shelf.0.judged() - before
@@ -384,7 +384,7 @@ proptest! {
             while shelf.held() > budget {
                 let places = (0..shelf.len()).filter(|at| shelf.may_leave(*at));
                 let least = places.map(|at| Policy::Value.score(&shelf, at)).fold(f64::INFINITY, f64::min);
-                let (victim, score) = shelf.next().unwrap();
+                let (victim, score) = shelf.victim().unwrap();
                 prop_assert_eq!(score, least);
                 shelf.evict(victim, score);
             }

@@ -358,7 +358,7 @@ impl Shelf {
     }
 
     /// The item that leaves next, with its score.
-    pub fn next(&mut self) -> Option<(usize, f64)> {
+    pub fn victim(&mut self) -> Option<(usize, f64)> {
         if self.policy.is_restless() {
             let places = (0..self.items.len()).filter(|at| self.may_leave(*at));
             let least = places.map(|at| self.place(at)).min()?;
@@ -403,7 +403,7 @@ impl Shelf {
         self.put(at, tick);
         let mut gone = Vec::new();
         while self.held > budget {
-            let Some((victim, score)) = self.next() else { break };
+            let Some((victim, score)) = self.victim() else { break };
             self.evict(victim, score);
             if victim == at {
                 // As if it had come and gone at once: the others stay, and all have become a little older.
@@ -421,7 +421,7 @@ impl Shelf {
         self.put(at, tick);
         let size = self.bytes(at);
         while self.held.saturating_sub(size) >= budget {
-            let Some((victim, score)) = self.next() else { break };
+            let Some((victim, score)) = self.victim() else { break };
             self.evict(victim, score);
             if victim == at {
                 return false;

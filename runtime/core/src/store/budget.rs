@@ -11,6 +11,9 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// The parts of the shelf that each result holds, by action key.
+type Parts = BTreeMap<String, Vec<usize>>;
+
 /// Why a result leaves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Why {
@@ -89,7 +92,7 @@ impl Store {
                 }
             }
             while facts.shelf.held() > budget {
-                let Some((at, score)) = facts.shelf.next() else { break };
+                let Some((at, score)) = facts.shelf.victim() else { break };
                 let (recompute, reuse) = (facts.shelf.recompute(at), facts.shelf.reuse(at));
                 leaving.push(self.leaving(&facts, at, Why::LeastValue { recompute, reuse })?);
                 facts.shelf.evict(at, score);
@@ -236,10 +239,7 @@ impl Store {
     }
 
     /// The blobs of each result, as parts of the shelf, and the results with a blob that is missing.
-    fn contents(
-        &self,
-        shelf: &mut Shelf,
-    ) -> Result<(BTreeMap<String, Vec<usize>>, BTreeSet<String>), OpError> {
+    fn contents(&self, shelf: &mut Shelf) -> Result<(Parts, BTreeSet<String>), OpError> {
         let there: BTreeSet<String> =
             self.blobs.list().map_err(|error| disk(&self.folder, &error))?.into_iter().collect();
         let mut query = self
@@ -254,7 +254,7 @@ impl Store {
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .and_then(Iterator::collect)
             .map_err(|error| self.sql(error))?;
-        let mut contents: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut contents: Parts = BTreeMap::new();
         let mut missing = BTreeSet::new();
         let mut last: Option<(String, usize)> = None;
         for (digest, action_key, bytes) in rows {
