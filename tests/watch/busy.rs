@@ -29,6 +29,35 @@ fn project() -> Project {
     project
 }
 
+/// A program that is stopped puts things in order, and what it has started ends with it.
+#[test]
+fn a_program_that_is_stopped_is_asked_first_and_leaves_nothing_behind() {
+    let project = Project::new(&[]);
+    let folder = project.path().display().to_string();
+    let program = r#"
+let slow = exec(["sh", "inputs/s.sh"], inputs: { s: "s.sh" }, outputs: { o: "o" })
+output o = slow.o
+"#;
+    project.write("p.pipe", program);
+    let script = "trap 'echo asked > FOLDER/asked; exit 1' TERM\nsleep 600 &\necho $! > FOLDER/begun\nwait\n";
+    project.write("s.sh", &script.replace("FOLDER", &folder));
+    let watched = Watched::begin(project, &["--allow", "exec"]);
+    while begun(&watched).is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let started = begun(&watched).concat();
+    watched.project.write("p.pipe", "let rows = [1]\noutput rows = rows\n");
+    watched.run(1);
+    watched.rests_after(2);
+    assert_eq!(watched.project.read("asked"), "asked\n");
+    let lives = std::path::Path::new("/proc").join(&started).exists();
+    let zombie = || {
+        std::fs::read_to_string(format!("/proc/{started}/stat"))
+            .is_ok_and(|stat| stat.contains(") Z"))
+    };
+    assert!(!lives || zombie(), "{started} lives on");
+}
+
 /// How often each step has begun.
 fn begun(watched: &Watched) -> Vec<String> {
     let text = fs::read_to_string(watched.project.path().join("begun")).unwrap_or_default();

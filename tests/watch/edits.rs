@@ -66,6 +66,15 @@ fn a_file_that_is_used_and_one_that_comes_later() {
 }
 
 #[test]
+fn while_nothing_runs_the_store_may_be_cleaned() {
+    let watched = Watched::start(project(), &[]);
+    let said = watched.project.pipe(&["store", "gc", "--budget", "1KB"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    watched.project.write("p.pipe", &PROGRAM.replace("= 0.5", "= 0.8"));
+    assert_eq!(watched.run(1).nodes("failed"), Vec::<String>::new(), "{}", watched.said());
+}
+
+#[test]
 fn a_watch_ends_as_it_is_told() {
     assert_eq!(Watched::start(project(), &[]).end("-INT"), Some(0));
     assert_eq!(Watched::start(project(), &[]).end("-TERM"), Some(0));

@@ -76,6 +76,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "`inputs` of `exec` is a record",
     ),
     (
+        "types::exec_image",
+        "output a = exec([\"true\"], outputs: { a: \"x\" }, image: \"python:3.12\")",
+        "may be another image tomorrow",
+    ),
+    (
         "types::exec_path",
         "output a = exec([\"true\"], outputs: { a: \"../x.json\" })",
         "outside the folder that the program runs in",

@@ -94,3 +94,39 @@ impl Cancel {
         let _ = self.0.wake.send(());
     }
 }
+
+/// The wish that one op stops: a flag to look at, and a message for an op that waits for something else.
+#[derive(Debug)]
+pub struct StopFlag {
+    raised: AtomicBool,
+    wake: Sender<()>,
+    woken: Receiver<()>,
+}
+
+impl Default for StopFlag {
+    fn default() -> Self {
+        let (wake, woken) = unbounded();
+        Self { raised: AtomicBool::new(false), wake, woken }
+    }
+}
+
+impl StopFlag {
+    /// The op should stop.
+    pub fn raise(&self) {
+        if !self.raised.swap(true, Ordering::SeqCst) {
+            let _ = self.wake.send(());
+        }
+    }
+
+    /// Whether it should.
+    #[must_use]
+    pub fn is_raised(&self) -> bool {
+        self.raised.load(Ordering::SeqCst)
+    }
+
+    /// Gives one message when it should.
+    #[must_use]
+    pub fn woken(&self) -> &Receiver<()> {
+        &self.woken
+    }
+}

@@ -6,6 +6,7 @@
 use crate::content;
 use crate::op::{Args, Context, Op, OpError};
 use crate::value::{Artifact, Value};
+use crossbeam_channel::{Receiver, bounded, select};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -14,8 +15,6 @@ use std::path::{Component, Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// How often a running program's cancel flag is looked at.
-const LOOK: Duration = Duration::from_millis(20);
 /// How long a program may take to end once it is asked to.
 const GRACE: Duration = Duration::from_secs(2);
 /// Bytes of standard error that a failure quotes.
@@ -225,34 +224,34 @@ fn outputs(args: &Args) -> Result<Vec<(String, PathBuf)>, OpError> {
 
 /// Wait for the end; a cancel ends the program and all that it has started.
 fn wait(mut child: Child, context: &dyn Context) -> Result<ExitStatus, OpError> {
-    loop {
-        let ended = child.try_wait().map_err(|error| {
-            OpError::new("run::exec_start", format!("The program cannot be waited for: {error}."))
-        })?;
-        if let Some(status) = ended {
-            return Ok(status);
+    let group = child.id();
+    let (send, ended) = bounded(1);
+    std::thread::spawn(move || send.send(child.wait()));
+    select! {
+        recv(ended) -> status => match status {
+            Ok(Ok(status)) => Ok(status),
+            Ok(Err(error)) => {
+                let message = format!("The program cannot be waited for: {error}.");
+                Err(OpError::new("run::exec_start", message))
+            }
+            Err(_) => Err(OpError::new("run::exec_start", "The program cannot be waited for.")),
+        },
+        recv(context.stopped()) -> _ => {
+            end(group, &ended);
+            Err(OpError::cancelled())
         }
-        if context.cancelled() {
-            end(&mut child);
-            return Err(OpError::cancelled());
-        }
-        std::thread::sleep(LOOK);
     }
 }
 
 /// End a program and all that it has started: it is asked first, so that it can put things in order.
-fn end(child: &mut Child) {
-    let group = format!("-{}", child.id());
-    let signal = |name: &str| Command::new("kill").args([name, "--", &group]).status();
+fn end<T>(group: u32, ended: &Receiver<T>) {
+    let signal =
+        |name: &str| Command::new("kill").args([name, "--", &format!("-{group}")]).status();
     let _ = signal("-TERM");
-    let until = std::time::Instant::now() + GRACE;
-    while child.try_wait().is_ok_and(|ended| ended.is_none()) && std::time::Instant::now() < until {
-        std::thread::sleep(LOOK);
-    }
-    // What it has started may have outlived it.
+    let _ = ended.recv_timeout(GRACE);
+    // What it has started may outlive it.
     let _ = signal("-KILL");
-    let _ = child.kill();
-    let _ = child.wait();
+    let _ = ended.recv_timeout(GRACE);
 }
 
 fn failure(program: &str, status: ExitStatus, complained: &Path) -> OpError {

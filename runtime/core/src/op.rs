@@ -4,6 +4,7 @@
 //! writes new ones into its scratch folder, reports progress, and stops when it is cancelled.
 
 use crate::value::{Artifact, Value};
+use crossbeam_channel::{Receiver, never};
 use pipe_compiler::plan::{Column, FileArg};
 use pipe_row::ir::RowFn;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A decoded form of an artifact, shared between ops.
 pub type Decoded = Arc<dyn Any + Send + Sync>;
@@ -127,6 +128,13 @@ pub trait Context: Sync {
 
     /// Whether the op should stop at its next safe point; then it saves a checkpoint and returns [`OpError::cancelled`].
     fn cancelled(&self) -> bool;
+
+    /// Gives a message when the op should stop, for an op that waits for something else. One that is never told so looks
+    /// at [`Context::cancelled`].
+    fn stopped(&self) -> &Receiver<()> {
+        static NEVER: LazyLock<Receiver<()>> = LazyLock::new(never);
+        &NEVER
+    }
 
     /// Report progress: `done` of `total` units (steps, rows, bytes), with a short note such as `loss 2.11`.
     fn progress(&self, done: u64, total: u64, note: &str);

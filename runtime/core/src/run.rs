@@ -147,6 +147,12 @@ impl Runs {
         Self::default()
     }
 
+    /// Whether attempts of earlier runs go on; they hold on to the store.
+    #[must_use]
+    pub fn go_on(&self) -> bool {
+        self.carried.as_ref().is_some_and(Carried::is_busy)
+    }
+
     /// The next run; see [`run`].
     ///
     /// # Errors

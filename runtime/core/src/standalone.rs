@@ -1,11 +1,13 @@
 //! A context without a store: artifacts are files below one folder. For tests of ops, and tools.
 
+use crate::cancel::StopFlag;
 use crate::content;
 use crate::op::{Context, Decoded, OpError};
 use crate::value::{Artifact, Value};
+use crossbeam_channel::Receiver;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// A context without a store.
@@ -17,7 +19,7 @@ pub struct Standalone {
     known: Mutex<BTreeMap<String, PathBuf>>,
     warnings: Mutex<Vec<String>>,
     metrics: Mutex<Vec<(String, u64, f64)>>,
-    cancel: AtomicBool,
+    cancel: StopFlag,
     next: AtomicU64,
 }
 
@@ -33,7 +35,7 @@ impl Standalone {
             known: Mutex::default(),
             warnings: Mutex::default(),
             metrics: Mutex::default(),
-            cancel: AtomicBool::new(false),
+            cancel: StopFlag::default(),
             next: AtomicU64::new(0),
         }
     }
@@ -55,7 +57,7 @@ impl Standalone {
 
     /// Ask the op to stop at its next safe point.
     pub fn cancel(&self) {
-        self.cancel.store(true, Ordering::Relaxed);
+        self.cancel.raise();
     }
 
     /// What the op warned of so far.
@@ -114,7 +116,11 @@ impl Context for Standalone {
     }
 
     fn cancelled(&self) -> bool {
-        self.cancel.load(Ordering::Relaxed)
+        self.cancel.is_raised()
+    }
+
+    fn stopped(&self) -> &Receiver<()> {
+        self.cancel.woken()
     }
 
     fn progress(&self, _: u64, _: u64, _: &str) {}

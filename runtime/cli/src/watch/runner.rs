@@ -29,14 +29,26 @@ pub(crate) struct Runner {
 impl Runner {
     /// Start the thread, with the project's store.
     pub(crate) fn start(project: &Project, options: RunOptions) -> Result<Self, OpError> {
-        let mut store = Store::open(&project.store)?;
+        // What is wrong with the store is said at once; then it is open only while something runs, so that it can be cleaned.
+        drop(Store::open(&project.store)?);
+        let place = project.store.clone();
         let registry = ops::registry(project.programs);
         let root = project.root.clone();
         let (plans, wanted) = unbounded::<(Plan, About)>();
         let (tell, updates) = unbounded();
         std::thread::spawn(move || {
             let mut runs = Runs::new();
+            let mut kept: Option<Store> = None;
             for (plan, about) in wanted {
+                let mut store = match kept.take().map_or_else(|| Store::open(&place), Ok) {
+                    Ok(store) => store,
+                    Err(error) => {
+                        if tell.send(Update::Ended(Box::new(Err(error)))).is_err() {
+                            return;
+                        }
+                        continue;
+                    }
+                };
                 let repository = git::ask(&root);
                 let options = RunOptions { about, ..options.clone() };
                 let events = tell.clone();
@@ -48,6 +60,7 @@ impl Runner {
                     let (git, peak) = (repository.answer(patience), about::peak_memory());
                     store.complete_run(summary.run, git.as_ref(), peak).map(|()| summary)
                 });
+                kept = runs.go_on().then_some(store);
                 if tell.send(Update::Ended(Box::new(summary))).is_err() {
                     return;
                 }

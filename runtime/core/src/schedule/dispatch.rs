@@ -3,7 +3,7 @@
 use super::resources::Grant;
 use super::task::{Message, News, Task, TaskNumber};
 use super::{Engine, Rank, Running, State, Stop};
-use crate::cancel::Urgency;
+use crate::cancel::{StopFlag, Urgency};
 use crate::events::Event;
 use crate::op::OpError;
 use crate::store::locks::{self, Attempt, Lock};
@@ -12,7 +12,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// How long an op may take to stop once its time is up; then it is given up.
@@ -161,7 +160,7 @@ impl Engine<'_> {
 
     fn start_here(&mut self, at: usize, grant: Option<Grant>) -> Result<(), OpError> {
         let node = self.node(at);
-        let (number, stop) = (TaskNumber::next(), Arc::new(AtomicBool::new(false)));
+        let (number, stop) = (TaskNumber::next(), Arc::new(StopFlag::default()));
         self.set_running(at, number, grant, Stop::Flag(stop.clone()));
         let op = match self.registry.find(&node.op) {
             Some(op) if op.version() == node.version => op.clone(),
@@ -188,7 +187,7 @@ impl Engine<'_> {
         self.propagate(BTreeSet::from([at]))
     }
 
-    pub(super) fn task(&self, at: usize, number: TaskNumber, stop: Arc<AtomicBool>) -> Task {
+    pub(super) fn task(&self, at: usize, number: TaskNumber, stop: Arc<StopFlag>) -> Task {
         let (node, slot) = (self.node(at), self.slot(at));
         let checkpoint = slot.action_key.as_deref().map(|key| self.store.checkpoint_path(key));
         Task {

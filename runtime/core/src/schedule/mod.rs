@@ -19,6 +19,7 @@ mod verify;
 pub use resources::Machine;
 pub(crate) use turn::Carried;
 
+use crate::cancel::StopFlag;
 use crate::events::{Event, NodeState};
 use crate::growing::{Growing, NodeRef};
 use crate::op::{Args, OpError};
@@ -35,7 +36,6 @@ use std::cmp::{Ordering as Ordered, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use task::{Message, Shared, TaskNumber};
 use turn::Strays;
@@ -85,7 +85,7 @@ pub(crate) struct Running {
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// An op in this process looks at a flag.
-    Flag(Arc<AtomicBool>),
+    Flag(Arc<StopFlag>),
     /// A worker gets a request.
     Worker { group: GroupTask, node: String, asked: bool },
 }
@@ -94,7 +94,7 @@ impl Stop {
     /// Stop at the next safe point, with a checkpoint.
     fn ask(&mut self) {
         match self {
-            Self::Flag(flag) => flag.store(true, Ordering::SeqCst),
+            Self::Flag(flag) => flag.raise(),
             Self::Worker { group, node, asked } => {
                 if !std::mem::replace(asked, true) {
                     group.cancel(node);

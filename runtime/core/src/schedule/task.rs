@@ -1,18 +1,19 @@
 //! One attempt at one node on a thread of this process: what its op sees, and what becomes of its result.
 
+use crate::cancel::StopFlag;
 use crate::content;
 use crate::decoded::DecodedCache;
 use crate::op::{Args, Context, Decoded, Op, OpError};
 use crate::store::{Blobs, FileDigests, disk, remove_all, signature};
 use crate::value::{Artifact, Value};
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Receiver, Sender};
 use pipe_compiler::plan::FileArg;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -92,7 +93,7 @@ pub(crate) struct Task {
     pub(crate) args: Arc<Args>,
     pub(crate) scratch: PathBuf,
     pub(crate) checkpoint: Option<PathBuf>,
-    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) stop: Arc<StopFlag>,
     pub(crate) threads: u32,
     pub(crate) device: String,
     pub(crate) shared: Arc<Shared>,
@@ -281,7 +282,11 @@ impl Context for TaskContext<'_> {
     }
 
     fn cancelled(&self) -> bool {
-        self.task.stop.load(Ordering::Relaxed)
+        self.task.stop.is_raised()
+    }
+
+    fn stopped(&self) -> &Receiver<()> {
+        self.task.stop.woken()
     }
 
     fn progress(&self, done: u64, total: u64, note: &str) {
