@@ -31,8 +31,8 @@ what such rows get:
         "run::not_reproduced",
         "a step that gives another result than before",
         "`--verify` computes steps again whose results are stored, and this one gave something else although its key is the
-same: its op, arguments and inputs. So it takes something from elsewhere: the time, random numbers, the order of a folder,
-files that are not declared. An op that promises a tolerance may differ within it on another device.
+same: its op, arguments and inputs. So it takes something from elsewhere: the time, random numbers, the order of a
+folder, files that are not declared. An op that promises a tolerance may differ within it on another device.
 
   let made = exec([\"sh\", \"-c\", \"date > now.txt\"], outputs: { now: \"now.txt\" })
 
