@@ -36,8 +36,8 @@ folder, files that are not declared. An op that promises a tolerance may differ 
 
   let made = exec([\"sh\", \"-c\", \"date > now.txt\"], outputs: { now: \"now.txt\" })
 
-What is stored stays. Declare what the step depends on, or write `@cache(off)` above it, so that nobody relies on a stored
-result.",
+What is stored stays. Declare what the step depends on, or write `@cache(off)` above it, so that nobody relies on a
+stored result.",
     ),
     page(
         "run::exec_failed",
