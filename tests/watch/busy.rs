@@ -42,9 +42,7 @@ output o = slow.o
     let script = "trap 'echo asked > FOLDER/asked; exit 1' TERM\nsleep 600 &\necho $! > FOLDER/begun\nwait\n";
     project.write("s.sh", &script.replace("FOLDER", &folder));
     let watched = Watched::begin(project, &["--allow", "exec"]);
-    while begun(&watched).is_empty() {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    watched.until("it has begun", || !begun(&watched).is_empty());
     let started = begun(&watched).concat();
     watched.project.write("p.pipe", "let rows = [1]\noutput rows = rows\n");
     watched.run(1);
@@ -67,9 +65,7 @@ fn begun(watched: &Watched) -> Vec<String> {
 }
 
 fn both_run(watched: &Watched) {
-    while begun(watched).len() < 2 {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    watched.until("both have begun", || begun(watched).len() == 2);
 }
 
 /// What a change does not concern goes on under the new plan; what it concerns stops and begins anew.
@@ -81,9 +77,7 @@ fn what_is_still_wanted_goes_on_and_the_rest_stops() {
     watched.project.write("p.pipe", &renamed.replace("= slow.said", "= kept.said"));
     assert_eq!(watched.run(0).end("superseded"), true);
     watched.node("node_started", "kept");
-    while begun(&watched).len() < 3 {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    watched.until("the other has begun again", || begun(&watched).len() == 3);
     watched.project.write("SLOW", "");
     watched.project.write("OTHER", "");
     let run = watched.run(1);

@@ -54,21 +54,22 @@ impl Watched {
 
     /// Wait until it has said this.
     pub(crate) fn says(&self, text: &str) {
+        self.until(text, || self.said().contains(text));
+    }
+
+    /// Wait for something.
+    pub(crate) fn until(&self, what: &str, is: impl Fn() -> bool) {
         let until = Instant::now() + LONG;
-        while !self.said().contains(text) {
-            assert!(Instant::now() < until, "it does not say {text:?}:\n{}", self.said());
+        while !is() {
+            assert!(Instant::now() < until, "it does not come to this: {what}\n{}", self.said());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
     /// Wait for an event of a node.
     pub(crate) fn node(&self, event: &str, node: &str) {
-        let until = Instant::now() + LONG;
         let is = |line: &Value| line["event"] == event && line["node"] == node;
-        while !self.events().iter().any(is) {
-            assert!(Instant::now() < until, "no {event} of {node}:\n{}", self.said());
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        self.until(&format!("{event} of {node}"), || self.events().iter().any(is));
     }
 
     /// Make sure that no other run comes after this many.
