@@ -2,7 +2,8 @@
 
 use crate::commands::Failure;
 use pipe_runtime::exec::Programs;
-use std::path::{Component, Path, PathBuf};
+pub(crate) use pipe_runtime::watch::whole as absolute;
+use std::path::{Path, PathBuf};
 
 /// The folders that belong to one program.
 #[derive(Clone, Debug)]
@@ -76,21 +77,6 @@ fn allowed(words: &[String]) -> Result<Vec<PathBuf>, Failure> {
         }
     }
     Ok(folders)
-}
-
-/// `path` from the file system's root, with `.` and `..` resolved by name (the path need not exist).
-pub(crate) fn absolute(path: &Path) -> PathBuf {
-    let path = std::path::absolute(if path.as_os_str().is_empty() { Path::new(".") } else { path })
-        .unwrap_or_else(|_| path.to_owned());
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(out.pop()),
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -11,6 +11,6 @@ mod settling;
 mod watcher;
 
 pub use guard::Guard;
-pub use seen::{Seen, Suspects};
+pub use seen::{Seen, Suspects, whole};
 pub use settling::Settling;
 pub use watcher::{Notice, Watcher};

@@ -249,8 +249,9 @@ impl Suspects {
     }
 }
 
-/// `path` from the file system's root, with `.` and `..` resolved by name.
-fn whole(path: &Path) -> PathBuf {
+/// `path` from the file system's root, with `.` and `..` resolved by name (it need not exist).
+#[must_use]
+pub fn whole(path: &Path) -> PathBuf {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut out = PathBuf::new();
